@@ -170,6 +170,23 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
   });
 
+  test('a gate that still runs is adopted until its end, and decides; neither it nor its state runs again', async () => {
+    const orchestrator = run({
+      'START.sh': '# ---\n# evaluator: { script: GATE.sh }\n# ---\necho state >> effects; echo "<goto>NEXT</goto>"\n',
+      'GATE.sh': `echo "begin gate" >> effects; until [ -e gate ]; do sleep 0.02; done; echo "$RAYMOND_TRANSITION" >> effects; echo '<goto>OTHER</goto>'\n`,
+      'NEXT.sh': 'echo "<result>next</result>"',
+      'OTHER.sh': 'echo "<result>other</result>"',
+    });
+    await until(() => effects().includes('begin gate'), 'the gate to begin');
+    signal(orchestrator.pid, 'SIGKILL');
+    await orchestrator.ended;
+    const resumed = resume();
+    await resumed.said('the run is resumed');
+    open('gate');
+    expect(await resumed.ended).toMatchObject({ code: 0, stdout: 'other\n' });
+    expect(effects()).toStrictEqual(['state', 'begin gate', '<goto>NEXT</goto>']);
+  });
+
   test('what a script has shown with <print> is not shown again, and what it shows later is', async () => {
     const orchestrator = run({
       'START.sh': `echo '<print>half of it</print>'; ${gated('<print>all of it</print><result>done</result>')}`,
