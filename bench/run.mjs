@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { measureDispatcher } from './dispatcher.mjs';
 import { measureForks } from './forks.mjs';
 import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
+import { measureJoins } from './joins.mjs';
 import { measureJournal } from './journal.mjs';
 import { measureLint } from './lint.mjs';
 import { measureScenarios } from './scenarios.mjs';
@@ -17,6 +18,7 @@ const FIGURES = {
   transitions: measureTransitions,
   steps: measureSteps,
   forks: measureForks,
+  joins: measureJoins,
   dispatcher: measureDispatcher,
   journal: measureJournal,
   scenarios: measureScenarios,

@@ -80,7 +80,7 @@ const TABLES: Readonly<Record<string, (table: Table, section: Section, page: str
           {
             body,
             attributes: attributes.sort(),
-            required: required === '' ? [] : [plain(required)],
+            required: required === '' ? [] : plain(required).split('\n'),
             variables: optional.includes('variables'),
           },
         ];
@@ -238,7 +238,7 @@ async function decide(example: Example, answer: string, file: string | undefined
     policy: rules.policy,
     scope,
     folders: example.folders,
-    files: {},
+    files: { 'items.txt': { text: 'a\nb\n' } },
     workflows: {},
     state: 'START.md',
     nesting: 0,
@@ -247,6 +247,7 @@ async function decide(example: Example, answer: string, file: string | undefined
     maxForks: null,
     implicit: rules.forceImplicit === true ? 'always' : 'without_tag',
     variables: {},
+    openWorkers: () => 5,
   } as const;
   const decision: Decision = interpretAnswer(answer, context);
   return {
@@ -257,8 +258,8 @@ async function decide(example: Example, answer: string, file: string | undefined
 
 /** The states named by all the tags that a prompt or script mentions. */
 function statesWritten(text: string): readonly string[] {
-  const tags = [...text.matchAll(/<(goto|reset|call|function|fork)\b([^>]*)>([^<]*)<\/\1>/g)];
+  const tags = [...text.matchAll(/<(goto|reset|call|function|fork|fork-each|join)\b([^>]*)>([^<]*)<\/\1>/g)];
   return tags.flatMap(([, , attributes = '', body = '']) => {
-    return [body, ...[...attributes.matchAll(/(?:return|next)="([^"]*)"/g)].map(([, name = '']) => name)];
+    return [body, ...[...attributes.matchAll(/(?:return|next|timeout_next)="([^"]*)"/g)].map(([, name = '']) => name)];
   });
 }

@@ -1,4 +1,5 @@
 #!/bin/bash
-# Two workers count side by side while this agent goes on.
-echo '<fork next="WAIT" kind="md">COUNT</fork>'
-echo '<fork next="WAIT" kind="ts">COUNT</fork>'
+# Two workers count side by side; this agent goes on with their results.
+echo '<fork kind="md">COUNT</fork>'
+echo '<fork kind="ts">COUNT</fork>'
+echo '<join>SUM</join>'

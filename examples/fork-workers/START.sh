@@ -1,14 +1,8 @@
 #!/bin/bash
-# One worker for each line of items.txt; each worker knows its line as {{item}} and its number as {{number}}.
-if [ ! -s items.txt ]; then
-  echo "<result>items.txt is empty: there is nothing to do</result>"
+# One worker for each line of items.txt, which knows its line as {{item}} and its number as {{index}}; MERGE.md comes when all are done.
+if ! grep -q '[^[:space:]]' items.txt; then
+  echo '<result>items.txt is empty: there is nothing to do</result>'
   exit
 fi
-rm -rf parts && mkdir parts
-number=0
-while read -r item || [ -n "$item" ]; do
-  [ -n "$item" ] || continue
-  number=$((number + 1))
-  echo "<fork item=\"$item\" number=\"$number\">WORKER.md</fork>"
-done < items.txt
-echo "<goto>WAIT.sh</goto>"
+echo '<fork-each in="items.txt">WORKER.md</fork-each>'
+echo '<join>MERGE.md</join>'

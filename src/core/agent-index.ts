@@ -1,4 +1,4 @@
-import type { Agent, Phase } from './agent.ts';
+import { type Agent, isSettled, type Phase, recordedTurn } from './agent.ts';
 
 type Agents = readonly Agent[];
 
@@ -9,8 +9,14 @@ export interface ClaudeTurnSum {
   readonly uncapped: number;
 }
 
+/**
+ * What an agent is counted as: its phase; but `settled` if it ended otherwise than with a result and a join took note of
+ * it, and `timed` if it joins and gives up at some time.
+ */
+export type CountedPhase = Exclude<Phase['kind'], 'cancelled'> | 'settled' | 'timed';
+
 /** The number of agents in each phase. */
-export type PhaseCounts = Readonly<Record<Phase['kind'], number>>;
+export type PhaseCounts = Readonly<Record<CountedPhase, number>>;
 
 /**
  * Caches, for each list of agents, what would otherwise need a look at every agent. It is derived from the list alone,
@@ -38,6 +44,12 @@ export function indexOfAgent(agents: Agents, id: string): number {
 /** Counts the agents of a list by their phase. */
 export const countPhases = (agents: Agents): PhaseCounts => agentIndexOf(agents).counts;
 
+/** Counts the turns of a list of agents that are under way. */
+export function countTurns(agents: Agents): number {
+  const { running, cancelling } = countPhases(agents);
+  return running + cancelling;
+}
+
 /** Sums up the Claude turns of a list of agents that are under way. */
 export const sumClaudeTurns = (agents: Agents): ClaudeTurnSum => agentIndexOf(agents).claudeTurns;
 
@@ -51,10 +63,21 @@ export function replaceAgent(agents: Agents, index: number, agent: Agent): Agent
   next[index] = agent;
   CACHE.set(next, {
     indexes,
-    counts: movePhaseCount(counts, before.phase.kind, agent.phase.kind),
+    counts: movePhaseCount(counts, countedPhase(before), countedPhase(agent)),
     claudeTurns: addClaudeTurn(addClaudeTurn(claudeTurns, before, -1), agent, 1),
   });
   return next;
+}
+
+/** As many agents are replaced one by one; more in one pass over the list, after which everything is counted anew. */
+const FEW_AGENTS = 4;
+
+/** The list with several agents replaced by their new versions. */
+export function replaceAgents(agents: Agents, changed: readonly Agent[]): Agents {
+  if (changed.length <= FEW_AGENTS)
+    return changed.reduce((list, agent) => replaceAgent(list, indexOfAgent(list, agent.id), agent), agents);
+  const byId = new Map(changed.map((agent) => [agent.id, agent]));
+  return agents.map((agent) => byId.get(agent.id) ?? agent);
 }
 
 /** The list with new agents at its end. */
@@ -62,9 +85,9 @@ export function addAgents(agents: Agents, newAgents: Agents): Agents {
   const { indexes, counts, claudeTurns } = agentIndexOf(agents);
   const next = [...agents, ...newAgents];
   const newCounts = { ...counts };
-  newAgents.forEach(({ id, phase }, index) => {
-    indexes.set(id, agents.length + index);
-    newCounts[phase.kind] += 1;
+  newAgents.forEach((agent, index) => {
+    indexes.set(agent.id, agents.length + index);
+    newCounts[countedPhase(agent)] += 1;
   });
   CACHE.set(next, { indexes, counts: newCounts, claudeTurns: sumOf(newAgents, claudeTurns) });
   return next;
@@ -77,26 +100,39 @@ export const removeAgents = (agents: Agents, ids: ReadonlySet<string>): Agents =
 function agentIndexOf(agents: Agents): AgentIndex {
   const known = CACHE.get(agents);
   if (known !== undefined) return known;
-  const counts = {
-    ready: 0,
-    running: 0,
-    sleeping: 0,
-    worktree: 0,
-    withheld: 0,
-    limited: 0,
-    paused: 0,
-    asking: 0,
-    failed: 0,
-    ended: 0,
-  };
+  const counts = { ...NO_COUNTS };
   const indexes = new Map<string, number>();
-  agents.forEach(({ id, phase }, index) => {
-    indexes.set(id, index);
-    counts[phase.kind] += 1;
+  agents.forEach((agent, index) => {
+    indexes.set(agent.id, index);
+    counts[countedPhase(agent)] += 1;
   });
   const agentIndex = { indexes, counts, claudeTurns: sumOf(agents, NO_CLAUDE_TURNS) };
   CACHE.set(agents, agentIndex);
   return agentIndex;
+}
+
+const NO_COUNTS: PhaseCounts = {
+  ready: 0,
+  running: 0,
+  sleeping: 0,
+  worktree: 0,
+  withheld: 0,
+  limited: 0,
+  paused: 0,
+  asking: 0,
+  joining: 0,
+  timed: 0,
+  cancelling: 0,
+  failed: 0,
+  settled: 0,
+  ended: 0,
+};
+
+function countedPhase(agent: Agent): CountedPhase {
+  const { phase } = agent;
+  if (phase.kind === 'cancelled') return 'settled';
+  if (phase.kind === 'joining') return phase.untilMs === null ? 'joining' : 'timed';
+  return phase.kind !== 'ended' && isSettled(agent) ? 'settled' : phase.kind;
 }
 
 const NO_CLAUDE_TURNS: ClaudeTurnSum = { count: 0, capMicros: 0, uncapped: 0 };
@@ -106,8 +142,9 @@ const sumOf = (agents: Agents, start: ClaudeTurnSum): ClaudeTurnSum =>
 
 /** The sum with the Claude turn of this agent, if it has one; with -1 as `sign`, without it. */
 function addClaudeTurn(sum: ClaudeTurnSum, { phase }: Agent, sign: 1 | -1): ClaudeTurnSum {
-  if (phase.kind !== 'running' || phase.turn.session === null) return sum;
-  const { capMicros } = phase.turn;
+  const turn = recordedTurn(phase);
+  if (turn === null || turn.session === null) return sum;
+  const { capMicros } = turn;
   return {
     count: sum.count + sign,
     capMicros: sum.capMicros + sign * (capMicros ?? 0),
@@ -115,5 +152,5 @@ function addClaudeTurn(sum: ClaudeTurnSum, { phase }: Agent, sign: 1 | -1): Clau
   };
 }
 
-const movePhaseCount = (counts: PhaseCounts, left: Phase['kind'], entered: Phase['kind']): PhaseCounts =>
+const movePhaseCount = (counts: PhaseCounts, left: CountedPhase, entered: CountedPhase): PhaseCounts =>
   left === entered ? counts : { ...counts, [left]: counts[left] - 1, [entered]: counts[entered] + 1 };

@@ -65,7 +65,10 @@ export interface RunningTurn {
  *     ▲          ├──────▶ sleeping ──▶ ready                  it is tried again later
  *     │          ├──────▶ withheld                            the budget ran out before its answer was followed
  *     ├───── asking ◀───┘                                     it waits for the answer of a person
+ *     ├── joining                                             enough of its workers are done, or its time is over
  *     └── limited, paused, withheld, failed                   the user resumed the run
+ *
+ * A join may end workers that are not needed any more: `running` ──▶ `cancelling` ──▶ `cancelled`, any other ──▶ `cancelled`.
  */
 export type Phase =
   /** `since` is the step in which it became ready; the earliest goes first. */
@@ -107,6 +110,10 @@ export type Phase =
       readonly tag: FollowedTag;
       readonly implicit: boolean;
     }
+  | ({ readonly kind: 'joining' } & JoinProgress)
+  /** Its turn is being ended, because the join of the agent `by` needs it no more; its cost is still to come. */
+  | { readonly kind: 'cancelling'; readonly turn: RunningTurn; readonly by: string }
+  | { readonly kind: 'cancelled'; readonly by: string }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ended'; readonly result: string };
 
@@ -132,6 +139,25 @@ export interface WorktreeContent {
   readonly dirty: boolean;
 }
 
+/** How far a join is. */
+export interface JoinProgress {
+  /** The step in which it began; no other join of the run has the same. */
+  readonly join: number;
+  /** The workers it is about, those of them that are done, and how many of them must be. */
+  readonly workers: number;
+  readonly done: number;
+  readonly wanted: number;
+  /** It is about workers with this variable `group` only; null for all of them. */
+  readonly group: string | null;
+  /** Whether workers that are not needed any more are ended, and how many turns are being ended now. */
+  readonly cancel: boolean;
+  readonly ending: number;
+  /** When it gives up, and where the agent then goes on; null if it never does. */
+  readonly untilMs: number | null;
+  readonly timeoutNext: string | null;
+  readonly timedOut: boolean;
+}
+
 /** The kind of state that forked a worker: the words of a prompt's fork are a model's, those of a script's its author's. */
 export type ForkOrigin = 'prompt' | 'script';
 
@@ -145,6 +171,8 @@ export interface Agent extends Position {
   readonly forkedBy: ForkOrigin | null;
   /** Null if it works in a folder that others may use, too. */
   readonly worktree: Worktree | null;
+  /** The join of its parent that has taken note of it: it is done, and never goes on again. Null before. */
+  readonly joinedBy: number | null;
   readonly phase: Phase;
   /** The rules of its state as read when the agent entered it; null until then. */
   readonly rules: Rules | null;
@@ -164,6 +192,8 @@ export interface Agent extends Position {
   readonly error: string | null;
   /** The question whose end brought it into the state; null if none did. */
   readonly askId: string | null;
+  /** The join whose results it was handed in this state; null if it came here otherwise. */
+  readonly results: number | null;
   /** The answer that is being evaluated; null while the state itself is at work. Then the counts above are the evaluator's. */
   readonly evaluation: Evaluation | null;
   /** How the first turn in the state came to its conversation; null until then, and for a script. */
@@ -198,6 +228,7 @@ export function newAgent({
     task,
     nesting,
     worktree,
+    joinedBy: null,
     session: null,
     stack: [],
     phase: worktree === null ? { kind: 'ready', prompt: { kind: 'state' }, since } : { kind: 'worktree', result: null },
@@ -227,6 +258,7 @@ export const PER_STATE_DEFAULTS = {
   evaluation: null,
   sessionUse: null,
   askId: null,
+  results: null,
 } as const;
 
 /** The file that an agent's next turn runs: its state, or the evaluator of what the state answered. */
@@ -247,6 +279,25 @@ export const withTurnSession = (agent: Agent, session: Session | null): Agent =>
 /** Whether the script of an agent's turn may simply run again if it was killed midway. */
 export const isTurnRepeatable = ({ evaluation, rules }: Agent): boolean =>
   evaluation === null ? rules?.repeatable === true : evaluation.repeatable;
+
+/** The turn of an agent that is on record; null if it has none. */
+export const recordedTurn = (phase: Phase): RunningTurn | null =>
+  phase.kind === 'running' || phase.kind === 'cancelling' ? phase.turn : null;
+
+/** The phases of an agent that is done as far as a join is concerned: no turn of it will come by itself. */
+export type DonePhase = Extract<Phase, { kind: 'ended' | 'failed' | 'limited' | 'cancelled' }>;
+
+const DONE: ReadonlySet<Phase['kind']> = new Set<DonePhase['kind']>(['ended', 'failed', 'limited', 'cancelled']);
+
+/** Whether an agent in this phase is done as far as a join is concerned. */
+export const isDonePhase = (phase: Phase): phase is DonePhase => DONE.has(phase.kind);
+
+/** Whether an agent is done as far as a join is concerned. */
+export const isDone = ({ phase }: Pick<Agent, 'phase'>): boolean => isDonePhase(phase);
+
+/** Whether an agent has ended for good: with a result, or otherwise and a join has taken note of that. */
+export const isSettled = ({ phase, joinedBy }: Pick<Agent, 'phase' | 'joinedBy'>): boolean =>
+  phase.kind === 'ended' || (joinedBy !== null && isDonePhase(phase));
 
 /** The number of times that an agent has entered its current state. */
 export function visitCount({ visits, state }: Agent): number {

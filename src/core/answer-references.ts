@@ -1,21 +1,24 @@
 import { implicitTag, type Policy } from './policy.ts';
-import { type BuiltInAttribute, readTags, type Tag } from './tag.ts';
+import { type BuiltInAttribute, isBuiltInAttribute, readTags, type Tag } from './tag.ts';
 import { isWorkflowTag, TAG_NAMES } from './transitions/index.ts';
 
 /** The folders that the `cd`s of an answer name, implicit ones included; the caller has to look whether they exist. */
 export const findNamedFolders = (text: string, policy: Policy): readonly string[] => findValues(text, policy, 'cd');
 
-/** The files that the `input-file`s of an answer name; the caller has to read them. */
+/** The files that the `input-file`s and the `in`s of an answer name; the caller has to read them. */
 export const findNamedFiles = (text: string, policy: Policy): readonly string[] =>
-  findValues(text, policy, 'input-file');
+  findValues(text, policy, 'input-file', 'in');
 
 /** The workflows that an answer names, implicit ones included; the caller has to look what they are. */
 export const findNamedWorkflows = (text: string, policy: Policy): readonly string[] => [
   ...new Set(tagsToFollow(text, policy).flatMap(({ name, body }) => (isWorkflowTag(name) ? body : []))),
 ];
 
-function findValues(text: string, policy: Policy, attribute: BuiltInAttribute): readonly string[] {
-  return [...new Set(tagsToFollow(text, policy).flatMap(({ attributes }) => attributes[attribute] ?? []))];
+function findValues(text: string, policy: Policy, ...keys: readonly BuiltInAttribute[]): readonly string[] {
+  const values = tagsToFollow(text, policy).flatMap(({ name, attributes }) =>
+    keys.flatMap((key) => (isBuiltInAttribute(name, key) ? (attributes[key] ?? []) : [])),
+  );
+  return [...new Set(values)];
 }
 
 /** The tags of an answer, and the one that its policy implies. */

@@ -1,5 +1,8 @@
 import { normalizeEffort, normalizeModel } from './claude-words.ts';
 import { findWorkflow, refuseWorkflow } from './enter-workflow.ts';
+import { readForkItems } from './fork-items.ts';
+import { isInGroup } from './join.ts';
+import { readJoinTerms } from './join-terms.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
 import { type NamedWorkflows, nameState, workflowNameOf } from './named-workflows.ts';
 import { completeByPolicy, findOverruledTags, notPermittedProblem, type ResolvedTag } from './permitted-tags.ts';
@@ -7,17 +10,18 @@ import { findEntry, implicitTag, type Policy } from './policy.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
 import { resolveState, type Scope } from './state-names.ts';
 import { isBuiltInAttribute, isOwnAttribute, readTags, STATE_ATTRIBUTES, type Tag, type TagReadResult } from './tag.ts';
-import { checkTagCombination, mergeDuplicateTags } from './tag-combination.ts';
+import { checkTagCombination, mergeDuplicateTags, tooManyWorkers } from './tag-combination.ts';
 import { quoteAnswerTag } from './tag-quotes.ts';
 import {
   isAttributeWord,
   isTagName,
+  startsWorkers,
   TAG_NAMES,
   type TagName,
   TRANSITIONS,
   takesAttribute,
 } from './transitions/index.ts';
-import type { Transition } from './transitions/transition.ts';
+import type { ForkItem, Transition } from './transitions/transition.ts';
 import { isUpcomingTag, UPCOMING_TAGS } from './transitions/upcoming.ts';
 import { variableNameProblem } from './variables.ts';
 
@@ -41,9 +45,11 @@ export interface AnswerContext {
   readonly implicit: 'never' | 'without_tag' | 'always';
   /** The variables for the templates of the policy. */
   readonly variables: Readonly<Record<string, string>>;
+  /** How many workers the agent has that it can join, of this group or of all. */
+  readonly openWorkers: (group: string | null) => number;
 }
 
-/** The interpretation of an answer: the tags to follow (several are forks and their goto), or what is wrong with it. */
+/** The interpretation of an answer: the tags to follow (several are forks and their continuation), or what is wrong with it. */
 export type Decision =
   | {
       readonly kind: 'go';
@@ -85,7 +91,32 @@ export function interpretAnswer(text: string, context: AnswerContext): Decision 
     resolvedTags.push(completed.tag);
     for (const warning of [...findTagWarnings(tag), ...completed.warnings]) warnings.push(warning);
   }
+  const problem = findWorkerProblem(resolvedTags, context);
+  if (problem !== undefined) return rejectAnswer(problem);
   return { kind: 'go', tags: resolvedTags, implicit: impliedTag !== undefined, warnings };
+}
+
+/** Finds what is wrong with the number of workers: an answer starts too many of them, or waits for more than there are. */
+function findWorkerProblem(
+  tags: readonly ResolvedTag[],
+  { maxForks, openWorkers }: AnswerContext,
+): AnswerProblem | undefined {
+  const started = tags.filter(({ tag }) => startsWorkers(tag)).map(({ target }) => target);
+  const countStarted = (group: string | null): number =>
+    started.reduce((count, { variables, items }) => {
+      const isOne = items === null && isInGroup(variables, group);
+      return (
+        count + (items?.filter((item) => isInGroup({ ...item.variables, ...variables }, group)).length ?? Number(isOne))
+      );
+    }, 0);
+  if (maxForks !== null && countStarted(null) > maxForks) return tooManyWorkers(countStarted(null), maxForks);
+  const joining = tags.find(({ target }) => target.join !== null);
+  const terms = joining?.target.join;
+  if (joining === undefined || terms == null || terms.wait === 'all') return undefined;
+  const workers = countStarted(terms.group) + openWorkers(terms.group);
+  if (workers === 0 || terms.wait <= workers) return undefined;
+  const message = `${quoteAnswerTag(joining.written)}: it waits for ${terms.wait} workers, and there ${workers === 1 ? 'is' : 'are'} ${workers}`;
+  return answerProblem('bad_attribute', message);
 }
 
 /** Reads the tags of an answer, also those that are not supported yet; one of those that is not closed is only a word. */
@@ -126,7 +157,13 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
   }
   const workflow = transition.body === 'workflow' ? findWorkflow(tag, context.workflows) : null;
   if (workflow !== null && 'message' in workflow) return workflow;
-  const { cd, stack, input, model, effort } = tag.attributes;
+  const join = name === 'join' ? readJoinTerms(tag.attributes, states.timeout_next ?? null) : null;
+  if (typeof join === 'string') return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: ${join}`);
+  const items = name === 'fork-each' ? readItems(tag, context) : null;
+  if (items !== null && 'message' in items) return items;
+  const input = readInput(tag, context);
+  if (typeof input === 'object' && input !== null) return input;
+  const { cd, stack, model, effort } = tag.attributes;
   return {
     tag: name,
     target: {
@@ -136,7 +173,7 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
       next: states.next ?? null,
       cd: resolveFolder(cd, context),
       stack: stack === 'clear' || stack === 'keep' ? stack : (transition.defaultStack ?? context.resetStack),
-      input: input ?? readInputFile(tag, context),
+      input,
       takesTaskWord: isAttributeWord(name, 'task', tag.attributes.task),
       takesWorktree: isAttributeWord(name, 'worktree', tag.attributes.worktree),
       model: model === undefined ? null : normalizeModel(model),
@@ -152,6 +189,8 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
             transition.variables && !isBuiltInAttribute(name, key) && !isAttributeWord(name, key, value),
         ),
       ),
+      join,
+      items,
     },
     written: tag,
   };
@@ -164,23 +203,34 @@ const isStateNamed = (
   key: (typeof STATE_ATTRIBUTES)[number],
 ): boolean => required.some((each) => each === key) || (attributes.includes(key) && tag.attributes[key] !== undefined);
 
-/** The content of an `input-file`; null if there is none. */
-function readInputFile({ attributes }: Tag, { files }: AnswerContext): string | null {
-  const name = attributes['input-file'];
-  const file = name !== undefined && Object.hasOwn(files, name) ? files[name] : undefined;
-  return file !== undefined && 'text' in file ? file.text : null;
+/** The items for which a `<fork-each>` starts workers, or why there are none. */
+function readItems(tag: Tag, context: AnswerContext): readonly ForkItem[] | AnswerProblem {
+  const { in: name = '', as } = tag.attributes;
+  const nameProblem = as === undefined ? undefined : variableNameProblem(as, context.scope.platform);
+  if (nameProblem !== undefined)
+    return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: \`as\`: ${nameProblem}`);
+  const content = readNamedFile(tag, 'in', context);
+  if (typeof content !== 'string') return content;
+  const items = readForkItems(name, content, as, context.scope.platform);
+  if (typeof items !== 'string') return items;
+  return answerProblem('no_file', `${quoteAnswerTag(tag)}: \`in\` \`${shortenForMessage(name)}\`: ${items}`);
 }
 
-/** Explains why the `input-file` of a tag cannot be handed over; undefined if it can or there is none. */
-function inputFileProblem(tag: Tag, { files }: AnswerContext): AnswerProblem | undefined {
-  const { input, 'input-file': name } = tag.attributes;
-  if (name === undefined) return undefined;
-  if (input !== undefined)
-    return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: \`input\` and \`input-file\` exclude each other`);
+/** The content of the file that an attribute names, or why it cannot be read. */
+function readNamedFile(tag: Tag, key: 'input-file' | 'in', { files }: AnswerContext): string | AnswerProblem {
+  const name = tag.attributes[key] ?? '';
   const file = Object.hasOwn(files, name) ? files[name] : undefined;
-  if (file !== undefined && 'text' in file) return undefined;
+  if (file !== undefined && 'text' in file) return file.text;
   const why = file?.problem ?? 'there is no such file';
-  return answerProblem('no_file', `${quoteAnswerTag(tag)}: \`input-file\` \`${shortenForMessage(name)}\`: ${why}`);
+  return answerProblem('no_file', `${quoteAnswerTag(tag)}: \`${key}\` \`${shortenForMessage(name)}\`: ${why}`);
+}
+
+/** The `input` of a tag, or the content of its `input-file`; null if it has neither. */
+function readInput(tag: Tag, context: AnswerContext): string | null | AnswerProblem {
+  const { input, 'input-file': name } = tag.attributes;
+  if (name === undefined) return input ?? null;
+  if (input === undefined) return readNamedFile(tag, 'input-file', context);
+  return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: \`input\` and \`input-file\` exclude each other`);
 }
 
 /** The folder that a `cd` leads to; null if there is none to go to. */
@@ -204,7 +254,10 @@ function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): 
   }
   const missing = required.find((key) => (tag.attributes[key] ?? '').trim() === '');
   if (missing !== undefined)
-    return answerProblem('missing_attribute', `${quoteAnswerTag(tag)}: \`${missing}="STATE"\` is missing`);
+    return answerProblem(
+      'missing_attribute',
+      `${quoteAnswerTag(tag)}: \`${missing}="${missing === 'in' ? 'FILE' : 'STATE'}"\` is missing`,
+    );
   const { cd, stack } = tag.attributes;
   const emptyKey = PREFERENCE_KEYS.find((key) => tag.attributes[key]?.trim() === '');
   if (emptyKey !== undefined) return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: \`${emptyKey}\` is empty`);
@@ -216,8 +269,6 @@ function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): 
   }
   const ownProblem = findProblem?.(tag);
   if (ownProblem !== undefined) return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: ${ownProblem}`);
-  const fileProblem = inputFileProblem(tag, context);
-  if (fileProblem !== undefined) return fileProblem;
   if (cd !== undefined && isAttributeWord(name, 'worktree', tag.attributes.worktree))
     return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: \`cd\` and \`worktree\` exclude each other`);
   const folder = cd !== undefined && Object.hasOwn(context.folders, cd) ? context.folders[cd] : null;

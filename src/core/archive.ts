@@ -36,11 +36,15 @@ export const archivedCount = ({ archive }: Pick<Run, 'archive'>): number => arch
 /** Only a worker that ended with a result: any other may be resumed, and the result of `main` is that of the run. */
 function canBeArchived(run: Run, agent: Agent): boolean {
   const { id, parent: parentId, phase } = agent;
-  if (phase.kind !== 'ended' || parentId === null || canBeJoined(run, agent)) return false;
+  if (phase.kind !== 'ended' || parentId === null) return false;
   const parent = run.agents[indexOfAgent(run.agents, parentId)];
-  const canParentFork = parent !== undefined && parent.phase.kind !== 'ended';
+  const canParentFork = parent !== undefined && parent.phase.kind !== 'ended' && parent.phase.kind !== 'cancelled';
+  if (canParentFork && canBeJoined(run, agent, parent)) return false;
   return isWorkerIdSpent(id, parentId, canParentFork ? parent.forks : null);
 }
 
-/** Whether the agent's parent may still ask for its result. There is no tag for that yet, so nobody can. */
-const canBeJoined = (_run: Run, _agent: Agent): boolean => false;
+/** Whether the agent's parent may still join it, or is about to get its result or has it in hand. */
+function canBeJoined({ joins }: Run, { joinedBy }: Agent, parent: Agent): boolean {
+  if (joinedBy === null) return joins;
+  return parent.results === joinedBy || (parent.phase.kind === 'joining' && parent.phase.join === joinedBy);
+}

@@ -4,15 +4,17 @@ import {
   type Phase,
   promptVisitCount,
   type RunningTurn,
+  recordedTurn,
   type TurnPrompt,
   turnFileOf,
   visitCount,
   type WorktreePlace,
 } from './agent.ts';
-import { countPhases, sumClaudeTurns } from './agent-index.ts';
+import { countTurns, sumClaudeTurns } from './agent-index.ts';
 import { askModeOf } from './ask.ts';
 import { environmentVariables } from './environment-names.ts';
 import type { Guards } from './guards.ts';
+import { type JoinResults, resultsOf } from './join-results.ts';
 import type { Evaluator, Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
 import type { Run } from './run.ts';
@@ -51,6 +53,8 @@ interface TurnBase extends TurnRef, AgentFolders, Pick<Position, 'cwd' | 'input'
   readonly visit: number;
   readonly attempt: number;
   readonly variables: Readonly<Record<string, string>>;
+  /** The workers that it has joined, if it comes from a join. */
+  readonly results: JoinResults | null;
   /** The policy of the state; empty until the state has been read. */
   readonly policy: Policy;
   /** What happened in the state before, if a guard led here. */
@@ -88,8 +92,8 @@ export interface ScriptTurn extends TurnBase {
 export interface SleepTurn {
   readonly kind: 'sleep';
   readonly agent: string;
-  /** A retry waits for a short time to pass, a usage limit for a time of day. */
-  readonly why: 'retry' | 'usage_limit';
+  /** A retry waits for a short time to pass; a usage limit, and a join that gives up, for a time of day. */
+  readonly why: 'retry' | 'usage_limit' | 'join';
   readonly untilMs: number;
 }
 
@@ -132,6 +136,7 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
     recorded: waitingFor('recorded'),
     sleep: waitingFor('sleep'),
     ask: waitingFor('ask'),
+    joinedScript: sortByReadySince(waitingFor('joinedScript')),
     script: sortByReadySince(waitingFor('script')),
     ongoing: sortByReadySince(waitingFor('ongoing')),
     inLine: sortByReadySince(waitingFor('inLine')),
@@ -141,9 +146,9 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
 /**
  * What an idle agent waits for: that its turn on record is picked up, that time passes or its worktree is there, that a
  * person answers, a new turn of a script, or one of Claude Code. For the latter, `ongoing` agents go first and all others
- * stand `inLine`.
+ * stand `inLine`; of scripts, those that come after a join go first.
  */
-export type WaitKind = 'recorded' | 'sleep' | 'ask' | 'script' | 'ongoing' | 'inLine';
+export type WaitKind = 'recorded' | 'sleep' | 'ask' | 'joinedScript' | 'script' | 'ongoing' | 'inLine';
 
 /** Agents by what they wait for, each list in the order in which it is served. */
 export type AgentsByWait = Readonly<Record<WaitKind, Iterable<Agent>>>;
@@ -151,11 +156,12 @@ export type AgentsByWait = Readonly<Record<WaitKind, Iterable<Agent>>>;
 /** What an agent waits for; null if it cannot go on by itself. */
 export function waitKindOf(agent: Agent): WaitKind | null {
   const { phase } = agent;
-  if (phase.kind === 'running') return 'recorded';
+  if (recordedTurn(phase) !== null) return 'recorded';
   if (phase.kind === 'sleeping' || phase.kind === 'worktree') return 'sleep';
   if (phase.kind === 'asking') return 'ask';
+  if (phase.kind === 'joining' && phase.untilMs !== null) return 'sleep';
   if (phase.kind !== 'ready') return null;
-  if (!isPrompt(turnFileOf(agent))) return 'script';
+  if (!isPrompt(turnFileOf(agent))) return agent.results === null ? 'script' : 'joinedScript';
   return goesFirst(agent) ? 'ongoing' : 'inLine';
 }
 
@@ -164,8 +170,9 @@ const IN_LINE_EVERY = 32;
 /** The same for an agent that has forked: otherwise an endless dispatcher would never let its workers begin. */
 const PARENT_IN_LINE_EVERY = 2;
 
-/** Agents that have begun go first: if the money runs out, few of them are left half done. */
+/** Agents that have begun go first: if the money runs out, few of them are left half done. So do those with the results of a join. */
 function goesFirst(agent: Agent): boolean {
+  if (agent.results !== null) return true;
   return promptVisitCount(agent) % (agent.forks > 0 ? PARENT_IN_LINE_EVERY : IN_LINE_EVERY) !== 0;
 }
 
@@ -177,26 +184,28 @@ const readySince = ({ phase }: Agent): number => (phase.kind === 'ready' ? phase
 
 /** The turns of waiting agents. When the run stops, only turns on record are left; while it holds, no Claude turn starts. */
 export function turnsFor(run: Run, waiting: AgentsByWait): readonly Turn[] {
-  const { recorded, sleep, ask, script } = waiting;
+  const { recorded, sleep, ask, joinedScript, script } = waiting;
   const turns = Array.from(recorded, (agent) => turnOf(run, agent));
   if (run.stop !== null) return turns;
   for (const agent of sleep) turns.push(turnOf(run, agent));
   // A run that is not to wait for people listens to them only while it has other work.
   if (askModeOf(run) === 'wait' || hasOtherWork(run)) for (const agent of ask) turns.push(turnOf(run, agent));
-  for (const agent of takeFirst(script, freeScriptSlots(run))) turns.push(turnOf(run, agent));
+  for (const agent of takeFirst([joinedScript, script], freeScriptSlots(run))) turns.push(turnOf(run, agent));
   return run.hold === null ? [...turns, ...affordableClaudeTurns(run, waiting)] : turns;
 }
 
 /** How many scripts may start beside the running ones. */
 const freeScriptSlots = ({ agents, options }: Run): number =>
-  (options.parallelScripts ?? Number.POSITIVE_INFINITY) - countPhases(agents).running + sumClaudeTurns(agents).count;
+  (options.parallelScripts ?? Number.POSITIVE_INFINITY) - countTurns(agents) + sumClaudeTurns(agents).count;
 
-function* takeFirst<T>(items: Iterable<T>, count: number): Iterable<T> {
+function* takeFirst<T>(lists: readonly Iterable<T>[], count: number): Iterable<T> {
   let left = count;
-  for (const item of items) {
-    if (left <= 0) return;
-    left -= 1;
-    yield item;
+  for (const items of lists) {
+    for (const item of items) {
+      if (left <= 0) return;
+      left -= 1;
+      yield item;
+    }
   }
 }
 
@@ -238,7 +247,8 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
   if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, why: phase.why, untilMs: phase.untilMs };
   if (phase.kind === 'worktree') return { kind: 'worktree', agent: id, state: agent.state, place: placeOf(agent), cwd };
   if (phase.kind === 'asking') return askTurnOf(run, agent, phase);
-  const record = phase.kind === 'running' ? phase.turn : null;
+  if (phase.kind === 'joining') return { kind: 'sleep', agent: id, why: 'join', untilMs: phase.untilMs ?? 0 };
+  const record = recordedTurn(phase);
   const state = turnFileOf(agent);
   const evaluators = agent.rules?.evaluators ?? [];
   const common = {
@@ -251,6 +261,7 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     input,
     ...workFoldersOf(run, agent),
     variables: promptVariables(run, agent),
+    results: resultsOf(run, agent),
     policy: agent.rules?.policy ?? [],
     error: agent.error,
     stuck: evaluation === null ? (agent.rules?.guards?.stuck ?? null) : null,

@@ -3,6 +3,7 @@ import type { AskEvent } from './ask-event.ts';
 import type { FailureKind, PauseReason } from './failure.ts';
 import type { FollowedTag } from './followed-tag.ts';
 import type { CaughtOutcome } from './guards.ts';
+import type { AgentCancelled, Cancelling, Joined, Joining } from './join-event.ts';
 import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
@@ -277,12 +278,18 @@ export type Event =
   | AgentResumed
   | WorktreeOpened
   | WorktreeLeft
+  | Joining
+  | Joined
+  | Cancelling
+  | AgentCancelled
   | Warned;
 
 /** The outcome of a signal: the new run, and the events that led to it. */
 export interface Step {
   readonly run: Run;
   readonly events: readonly Event[];
+  /** The agents that it changed besides that of the signal and new ones; left out if there are none. */
+  readonly others?: readonly string[];
 }
 
 /** A step together with the run it was taken from. */

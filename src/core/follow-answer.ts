@@ -4,6 +4,7 @@ import { evaluateFrom, formatTransition, interpretVerdict, reasonOf } from './ev
 import type { PatternMatch } from './evaluator.ts';
 import type { Event, Step, TransitionChoice, Transitioned } from './event.ts';
 import { type GoDecision, makeTransition, remindOrFail, type TurnAnswer, toolsDeniedProblem } from './follow.ts';
+import { countOpenWorkers } from './join.ts';
 import { implicitTag } from './policy.ts';
 import { type Run, withAgent } from './run.ts';
 import { failState } from './state-failure.ts';
@@ -57,6 +58,7 @@ function answerContext(run: Run, agent: Agent, answer: Omit<TurnAnswer, 'text' |
     maxForks: run.options.maxForks,
     implicit: denials.length > 0 || agent.mustSay ? 'never' : whenImplicit(agent),
     variables: promptVariables(run, agent),
+    openWorkers: (group) => countOpenWorkers(run, agent.id, group),
   };
 }
 

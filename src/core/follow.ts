@@ -7,19 +7,20 @@ import type { PatternMatch } from './evaluator.ts';
 import type { Event, Step, TransitionChoice } from './event.ts';
 import type { Streak } from './guards.ts';
 import { nextWorkerId } from './ids.ts';
+import { startJoin } from './join.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
 import { fileInWorkflow, type NamedWorkflows } from './named-workflows.ts';
 import type { ResolvedTag } from './permitted-tags.ts';
 import type { Position } from './position.ts';
 import { type AnswerProblem, answerProblem } from './problem.ts';
 import { formatReminder } from './reminder.ts';
-import { type Run, withAgent } from './run.ts';
+import { getAgent, type Run, withAgent } from './run.ts';
 import type { AnswerNames } from './signal.ts';
 import { countStreak, endAgent, failAgent, failState, type StateFailure, takeGuard } from './state-failure.ts';
 import { isPrompt, isStateFile, type Scope } from './state-names.ts';
 import { toFollowedTag } from './to-followed-tag.ts';
 import { TRANSITIONS } from './transitions/index.ts';
-import type { Worker } from './transitions/transition.ts';
+import type { JoinTerms, Worker } from './transitions/transition.ts';
 import { newTaskName, taskNameOf } from './work-folders.ts';
 
 /** An answer, and what is needed to interpret it. */
@@ -62,7 +63,7 @@ export function makeTransition(
     streak !== undefined && streak.visits >= (agent.rules?.guards?.stuck?.after ?? 0)
       ? leaveStuckState(run, agent, streak.visits, origin, at)
       : applyTags(enterWorkflows(run, decision.tags), withStreak(agent, streak), decision, origin, at);
-  return { run: moved.run, events: [...warnings, ...moved.events] };
+  return { ...moved, events: [...warnings, ...moved.events] };
 }
 
 /** Notes the workflows that these tags enter, so that a resume finds them again. */
@@ -185,7 +186,7 @@ function appendOutput(message: string, text: string): string {
   return `${message}; it printed:\n${lines.slice(-MAX_OUTPUT_LINES).join('\n')}`;
 }
 
-/** Applies the tags of one answer: a single one, or forks and perhaps the goto of their parent. */
+/** Applies the tags of one answer: a single one, or forks and perhaps the goto or join of their parent. */
 function applyTags(
   run: Run,
   agent: Agent,
@@ -196,6 +197,7 @@ function applyTags(
   let position: Position = positionOf(agent);
   let result: string | undefined;
   const workers: Worker[] = [];
+  let join: JoinTerms | undefined;
   const events: Event[] = [];
   for (const resolvedTag of tags) {
     const { tag, target } = resolvedTag;
@@ -208,6 +210,7 @@ function applyTags(
     }
     position = outcome.startsTask === true ? { ...outcome.position, task: newTaskName(agent) } : outcome.position;
     for (const worker of outcome.workers ?? []) workers.push(worker);
+    join = outcome.join;
     if (outcome.warning !== undefined)
       events.push({ kind: 'warning', at, agent: agent.id, state: agent.state, message: outcome.warning });
   }
@@ -241,7 +244,9 @@ function applyTags(
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
   const parent = { ...agent, ...position, ...PER_STATE_DEFAULTS, phase };
   const forked = startWorkers(run, parent, agent.state, workers, at);
-  return { run: forked.run, events: [...events, ...forked.events] };
+  if (join === undefined) return { run: forked.run, events: [...events, ...forked.events] };
+  const joining = startJoin(forked.run, getAgent(forked.run, agent.id), join, at);
+  return { ...joining, events: [...events, ...forked.events, ...joining.events] };
 }
 
 /** The id of an agent's own conversation; null if it has none of its own yet. */

@@ -124,7 +124,7 @@ export const OPTION_TABLE = {
     default: 1_000,
     argument: '<n>',
     scenario: 'recorded',
-    help: 'refuse an answer with more <fork> tags than this; 0 for no limit',
+    help: 'refuse an answer that starts more workers than this; 0 for no limit',
   }),
   /** Workflows that may be nested in each other; null for no limit. */
   maxDepth: option({

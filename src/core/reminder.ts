@@ -30,7 +30,8 @@ export function formatPolicyTag(entry: PolicyEntry): string {
   const { body, required } = TRANSITIONS[entry.tag];
   // The policy provides the `input` itself.
   const { input: _, ...written } = entry.attributes;
-  const attributes = { ...Object.fromEntries(required.map((name) => [name, ANY_STATE])), ...written };
+  const placeholders = required.map((name) => [name, name === 'in' ? ANY_FILE : ANY_STATE] as const);
+  const attributes = { ...Object.fromEntries(placeholders), ...written };
   const attributesText = Object.entries(attributes).map(([name, value]) => ` ${name}=${quoteAttribute(value)}`);
   return `<${entry.tag}${attributesText.join('')}>${body === 'text' ? (entry.payload ?? anyText(entry.tag)) : (entry.target ?? (body === 'state' ? ANY_STATE : ANY_WORKFLOW))}</${entry.tag}>`;
 }
@@ -41,6 +42,7 @@ const UNASKED_TAGS = TAG_NAMES.filter((tag) => tag !== 'ask');
 
 const ANY_STATE = 'STATE';
 const ANY_WORKFLOW = 'PATH_OF_A_WORKFLOW';
+const ANY_FILE = 'FILE';
 const anyText = (tag: TagName): string => (tag === 'ask' ? 'your question' : 'your result');
 const FORK_NOTE = ' (a <fork> may be repeated, one for each worker)';
 

@@ -1,5 +1,5 @@
 import { type Agent, newAgent } from './agent.ts';
-import { indexOfAgent, replaceAgent } from './agent-index.ts';
+import { indexOfAgent, replaceAgent, replaceAgents } from './agent-index.ts';
 import { EMPTY_LEDGER, type Ledger } from './ledger.ts';
 import type { CalledWorkflow } from './named-workflows.ts';
 import { isReplay } from './option-types.ts';
@@ -64,6 +64,8 @@ export interface Run {
   readonly agents: readonly Agent[];
   /** How many ended agents are only in the journal; null as long as the run has had too few to archive any. */
   readonly archive: { readonly ended: number } | null;
+  /** Whether agents may join their workers, as far as is known: then workers that ended stay until they were joined. */
+  readonly joins: boolean;
 }
 
 /** Creates a run before its first step, with the agent `main` about to enter the workflow. */
@@ -72,9 +74,11 @@ export function newRun(
     readonly name?: string;
     readonly workFolders?: WorkFolders;
     readonly attended?: boolean;
+    readonly joins?: boolean;
   } & Pick<Position, 'state' | 'cwd' | 'input'>,
 ): Run {
-  const { id, workflow, name = workflow.name, startedAt, options, state, cwd, input, workFolders = null } = start;
+  const { id, workflow, name = workflow.name, startedAt, options, state, cwd, input } = start;
+  const { workFolders = null, joins = false } = start;
   return {
     version: RUN_VERSION,
     id,
@@ -96,6 +100,7 @@ export function newRun(
       newAgent({ id: 'main', parent: null, state, cwd, input, model: null, effort: null, variables: {}, since: 0 }),
     ],
     archive: null,
+    joins,
   };
 }
 
@@ -117,4 +122,9 @@ export function getAgent(run: Run, id: string): Agent {
 /** The run with one agent replaced. */
 export function withAgent(run: Run, agent: Agent): Run {
   return { ...run, agents: replaceAgent(run.agents, indexOfAgent(run.agents, agent.id), agent) };
+}
+
+/** The run with several agents replaced. */
+export function withAgents(run: Run, agents: readonly Agent[]): Run {
+  return { ...run, agents: replaceAgents(run.agents, agents) };
 }

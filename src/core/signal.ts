@@ -181,6 +181,8 @@ export interface Resumed {
   readonly attended?: boolean;
   /** The folders for the agents of a run that has none yet. */
   readonly workFolders?: WorkFolders;
+  /** Whether a state of the workflow mentions a join now. */
+  readonly joins?: boolean;
 }
 
 /** Everything that the outside world can tell a run. */

@@ -1,5 +1,4 @@
-import type { Phase } from './agent.ts';
-import { countPhases } from './agent-index.ts';
+import { type CountedPhase, countPhases } from './agent-index.ts';
 import { askModeOf } from './ask.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
 
@@ -12,7 +11,7 @@ const STATUS_OF_STOP: Record<StopReason['kind'], RunStatus> = {
 };
 
 /** The status that an idle agent gives to its run. For agents that would go on, the reason of the stop decides. */
-const STATUS_AT_REST: Record<Phase['kind'], RunStatus> = {
+const STATUS_AT_REST: Record<CountedPhase, RunStatus> = {
   ready: 'completed',
   running: 'completed',
   sleeping: 'completed',
@@ -21,17 +20,21 @@ const STATUS_AT_REST: Record<Phase['kind'], RunStatus> = {
   limited: 'iteration_limit',
   paused: 'paused',
   asking: 'waiting',
+  joining: 'completed',
+  timed: 'completed',
+  cancelling: 'completed',
   failed: 'failed',
+  settled: 'completed',
   ended: 'completed',
 };
 
-const PHASES = Object.keys(STATUS_AT_REST) as readonly Phase['kind'][];
+const PHASES = Object.keys(STATUS_AT_REST) as readonly CountedPhase[];
 
 /** When a run stops, only running turns keep it running. */
-const UNDER_WAY: ReadonlySet<Phase['kind']> = new Set(['running']);
-const ACTIVE: ReadonlySet<Phase['kind']> = new Set(['ready', 'running', 'sleeping', 'worktree']);
+const UNDER_WAY: ReadonlySet<CountedPhase> = new Set(['running', 'cancelling']);
+const ACTIVE: ReadonlySet<CountedPhase> = new Set(['ready', 'running', 'sleeping', 'worktree', 'timed', 'cancelling']);
 /** Where a run waits for answers, questions keep it running, too. */
-const ACTIVE_OR_ASKING: ReadonlySet<Phase['kind']> = new Set([...ACTIVE, 'asking']);
+const ACTIVE_OR_ASKING: ReadonlySet<CountedPhase> = new Set([...ACTIVE, 'asking']);
 
 /** Statuses by priority: a run for which several apply has the first of them. */
 const BY_PRIORITY: readonly RunStatus[] = [
@@ -53,7 +56,8 @@ export function deriveRunStatus(run: Run): RunStatus {
   if (phases.some((phase) => (stop === null ? active : UNDER_WAY).has(phase))) return 'running';
   const statuses = new Set(phases.map((phase) => STATUS_AT_REST[phase]));
   // If all agents have ended, the stop came too late to matter.
-  if (stop !== null && phases.some((phase) => phase !== 'ended')) statuses.add(STATUS_OF_STOP[stop.kind]);
+  if (stop !== null && phases.some((phase) => phase !== 'ended' && phase !== 'settled'))
+    statuses.add(STATUS_OF_STOP[stop.kind]);
   return BY_PRIORITY.find((status) => statuses.has(status)) ?? 'completed';
 }
 

@@ -1,5 +1,7 @@
+import { indexOfAgent } from './agent-index.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits, archiveEndedAgents } from './archive.ts';
 import type { Event, Step } from './event.ts';
+import { noteEnd } from './join.ts';
 import type { Run } from './run.ts';
 import type { Signal } from './signal.ts';
 import { handleAnswered } from './signals/answered.ts';
@@ -37,8 +39,33 @@ const HANDLERS: Handlers = {
 /** The interpreter: computes what a run becomes when it receives a signal. Pure. Only tests have other limits. */
 export function step(run: Run, signal: Signal, limits: ArchiveLimits = ARCHIVE_LIMITS): Step {
   const handle = HANDLERS[signal.kind] as (run: Run, signal: Signal) => Step;
-  const next = handle(run, signal);
+  // What was begun for an agent before a join ended it comes too late.
+  const handled = isCancelled(run, signal) ? { run, events: [] } : handle(run, signal);
+  const next = settleJoins(run, handled, signal);
   return finishStep(run, { ...next, run: archiveEndedAgents(run, next.run, limits) }, signal.at);
+}
+
+const isCancelled = (run: Run, signal: Signal): boolean =>
+  'agent' in signal && run.agents[indexOfAgent(run.agents, signal.agent)]?.phase.kind === 'cancelled';
+
+/** Lets the joins of the run take note of the agents that ended in this step. */
+function settleJoins(before: Run, handled: Step, signal: Signal): Step {
+  let next = handled;
+  for (const id of 'agent' in signal ? [signal.agent] : changedAgents(before, handled.run)) {
+    const noted = noteEnd(next.run, id, signal.at);
+    next = {
+      run: noted.run,
+      events: [...next.events, ...noted.events],
+      others: [...(next.others ?? []), ...(noted.others ?? [])],
+    };
+  }
+  return next;
+}
+
+/** The agents that a signal without one has changed. */
+function changedAgents(before: Run, { agents }: Run): readonly string[] {
+  if (agents === before.agents) return [];
+  return agents.flatMap((agent, index) => (agent === before.agents[index] ? [] : agent.id));
 }
 
 /** The events of a run that has just been created. */
@@ -53,12 +80,12 @@ export function initialEvents(run: Run): readonly Event[] {
 }
 
 /** Counts the step, and adds the end of the run if this step has brought it about. */
-function finishStep(before: Run, { run, events }: Step, at: number): Step {
+function finishStep(before: Run, { run, events, others = [] }: Step, at: number): Step {
   const status = deriveRunStatus(run);
   const settled = { ...run, status, seq: before.seq + 1 };
   const mayEnd = before.status === 'running' || events.some(({ kind }) => kind === 'run_resumed');
-  if (status === 'running' || !mayEnd) return { run: settled, events };
+  if (status === 'running' || !mayEnd) return { run: settled, events, others };
   const { spentMicros, estimatedMicros, cannedMicros, tokens } = run.ledger;
   const ended: Event = { kind: 'run_ended', at, status, spentMicros, estimatedMicros, cannedMicros, tokens };
-  return { run: settled, events: [...events, ended] };
+  return { run: settled, events: [...events, ended], others };
 }

@@ -5,6 +5,13 @@ import type { Tag } from './tag.ts';
 import { listAnswerTags } from './tag-quotes.ts';
 import { isContinuation, startsWorkers } from './transitions/index.ts';
 
+/** The problem of an answer that starts too many workers. */
+export const tooManyWorkers = (count: number, maxForks: number): AnswerProblem =>
+  answerProblem(
+    'too_many_forks',
+    `it starts ${count} workers, and one answer may start at most ${maxForks} (\`max_forks\`)`,
+  );
+
 /** Merges identical tags into one, except those that start workers: two identical forks start two of them. */
 export function mergeDuplicateTags(tags: readonly Tag[]): readonly Tag[] {
   const seen = new Set<string>();
@@ -31,10 +38,7 @@ export function checkTagCombination(
     return answerProblem('several_tags', `found ${tags.length} tags: ${listAnswerTags(tags)}`);
   }
   if (forks.length === 0) return tags;
-  if (maxForks !== null && forks.length > maxForks) {
-    const message = `it has ${forks.length} <fork> tags, and one answer may have at most ${maxForks} (\`max_forks\`)`;
-    return answerProblem('too_many_forks', message);
-  }
+  if (maxForks !== null && forks.length > maxForks) return tooManyWorkers(forks.length, maxForks);
   const continuations = [...forks.map((tag) => tag.attributes.next), otherTag?.body].filter((way) => way !== undefined);
   const [continuation = ''] = continuations;
   const conflicting = continuations.find(

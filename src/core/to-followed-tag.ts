@@ -4,7 +4,17 @@ import { TRANSITIONS } from './transitions/index.ts';
 
 /** Converts a tag for the event: the attributes that were given, with their resolved values, and everything as written. */
 export function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
-  const { body, workflow: _, variables, takesTaskWord, takesWorktree, own, ...builtIn } = target;
+  const {
+    body,
+    workflow: _,
+    variables,
+    takesTaskWord,
+    takesWorktree,
+    own,
+    join: _join,
+    items: _items,
+    ...builtIn
+  } = target;
   const resolved = new Map<string, string | null>(Object.entries({ ...variables, ...own, ...builtIn }));
   if (takesTaskWord) resolved.set('task', written.attributes.task ?? null);
   if (takesWorktree) resolved.set('worktree', written.attributes.worktree ?? null);

@@ -1,4 +1,4 @@
-import { countPhases, sumClaudeTurns } from './agent-index.ts';
+import { countPhases, countTurns, sumClaudeTurns } from './agent-index.ts';
 import { averageMicros } from './ledger.ts';
 import type { Run } from './run.ts';
 
@@ -19,13 +19,13 @@ interface Capacity {
 export function claudeCapacity({ agents, options, ledger }: Run): Capacity {
   const { budgetMicros, parallel } = options;
   const { count: running, capMicros, uncapped } = sumClaudeTurns(agents);
-  const { ready, running: underWay, sleeping, worktree } = countPhases(agents);
+  const { ready, sleeping, worktree } = countPhases(agents);
   // A turn without a cap, begun when the run had no budget, may need all that is left.
   const reservedMicros = uncapped > 0 ? Number.POSITIVE_INFINITY : capMicros;
   return {
     running,
     slots: (parallel ?? Number.POSITIVE_INFINITY) - running,
-    candidates: ready + underWay + sleeping + worktree - running,
+    candidates: ready + countTurns(agents) + sleeping + worktree - running,
     unreservedMicros:
       budgetMicros === null ? Number.POSITIVE_INFINITY : budgetMicros - ledger.spentMicros - reservedMicros,
   };

@@ -1,23 +1,28 @@
-import type { Agent } from './agent.ts';
+import { type Agent, recordedTurn } from './agent.ts';
 import { countPhases } from './agent-index.ts';
 import { archivedCount } from './archive.ts';
 import { sortByReadySince, type Turn, turnsFor, type WaitKind, waitKindOf } from './due.ts';
+import type { Step } from './event.ts';
 import { getAgent, type Run } from './run.ts';
 import type { Signal } from './signal.ts';
 
 /**
  * Keeps track of what is due, step by step: it gives the same turns as `due`, without going through all agents.
  *
- * An agent whose turn was started is left out until a signal about it arrives. Every other agent that waits for
+ * An agent whose turn was started is left out until a signal about it arrives, or another agent's step makes it needless. Every other agent that waits for
  * something is on the list for that, in the order of arrival.
  */
 export class TurnScheduler {
   private run: Run;
-  private readonly started = new Set<string>();
+  /** By agent, the number of the start. */
+  private readonly started = new Map<string, number>();
+  private starts = 0;
+  private readonly unneeded = new Set<string>();
   private readonly lists: Readonly<Record<WaitKind, Set<string>>> = {
     recorded: new Set(),
     sleep: new Set(),
     ask: new Set(),
+    joinedScript: new Set(),
     script: new Set(),
     ongoing: new Set(),
     inLine: new Set(),
@@ -34,22 +39,39 @@ export class TurnScheduler {
   }
 
   /** Takes in the run after a signal. */
-  update(signal: Signal, run: Run): void {
+  update(signal: Signal, { run, others = [] }: Pick<Step, 'run' | 'others'>): void {
     const removed = archivedCount(run) - archivedCount(this.run);
     const newAgents = run.agents.slice(this.run.agents.length - removed);
     this.run = run;
-    // A signal about one agent changes only that agent, adds new ones and archives ended ones; any other may change them all.
+    // The step after a signal about one agent names the others that it changed; any other signal may change them all.
     if ('agent' in signal) {
       // New workers stand in line before their parent.
       for (const agent of newAgents) this.updateLists(agent);
+      for (const id of others) this.reconsider(getAgent(run, id));
       this.release(signal.agent);
     } else this.rebuildLists();
   }
 
-  /** Notes that the turn of this agent has been started. */
-  markStarted(id: string): void {
-    this.started.add(id);
-    this.updateLists(getAgent(this.run, id));
+  /** Notes that the turn of this agent has been started; returns the number of the start. */
+  markStarted(id: string): number {
+    this.starts += 1;
+    this.started.set(id, this.starts);
+    const agent = getAgent(this.run, id);
+    this.updateLists(agent);
+    if (agent.phase.kind === 'cancelling') this.unneeded.add(id);
+    return this.starts;
+  }
+
+  /** Whether what was started for this agent with this number is still what the run waits for. */
+  isUnderWay(id: string, start: number): boolean {
+    return this.started.get(id) === start;
+  }
+
+  /** The agents for which something is under way that is to be ended; each is named once. */
+  takeUnneeded(): readonly string[] {
+    const ids = [...this.unneeded];
+    this.unneeded.clear();
+    return ids;
   }
 
   /** Notes that nothing is under way for this agent any more. */
@@ -60,16 +82,26 @@ export class TurnScheduler {
 
   /** The turns that should be under way and are not. */
   due(): readonly Turn[] {
-    const { recorded, sleep, ask, script, ongoing, inLine } = this.lists;
+    const { recorded, sleep, ask, joinedScript, script, ongoing, inLine } = this.lists;
     const agentsIn = (ids: ReadonlySet<string>): Iterable<Agent> => (ids.size === 0 ? [] : agentsOf(this.run, ids));
     return turnsFor(this.run, {
       recorded: agentsIn(recorded),
       sleep: agentsIn(sleep),
       ask: agentsIn(ask),
+      joinedScript: agentsIn(joinedScript),
       script: agentsIn(script),
       ongoing: agentsIn(ongoing),
       inLine: agentsIn(inLine),
     });
+  }
+
+  /** Takes in that the step of another agent has changed this one. A turn goes on until it has ended, a sleep is forgotten. */
+  private reconsider(agent: Agent): void {
+    if (this.started.has(agent.id)) {
+      if (recordedTurn(agent.phase) === null) this.started.delete(agent.id);
+      if (agent.phase.kind !== 'running') this.unneeded.add(agent.id);
+    }
+    this.updateLists(agent);
   }
 
   private rebuildLists(): void {

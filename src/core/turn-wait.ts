@@ -1,4 +1,4 @@
-import { countPhases, sumClaudeTurns } from './agent-index.ts';
+import { countTurns, sumClaudeTurns } from './agent-index.ts';
 import type { Run } from './run.ts';
 import { isPrompt } from './state-names.ts';
 
@@ -40,7 +40,7 @@ export function turnTrafficOf({ agents, hold, options }: Run): TurnTraffic {
     running,
     parallel: options.parallel,
     hasBudget: options.budgetMicros !== null,
-    runningScripts: countPhases(agents).running - running,
+    runningScripts: countTurns(agents) - running,
     parallelScripts: options.parallelScripts,
   };
 }

@@ -1,4 +1,5 @@
 import type { Agent } from './agent.ts';
+import { formatJoinResults, resultsOf } from './join-results.ts';
 import { workflowNameOf } from './named-workflows.ts';
 import type { Run } from './run.ts';
 import type { Platform } from './state-names.ts';
@@ -13,6 +14,9 @@ export const RUN_VARIABLES = {
   task_folder: 'RAYMOND_TASK_FOLDER',
   run_folder: 'RAYMOND_RUN_FOLDER',
   ask_id: 'RAYMOND_ASK_ID',
+  // A script reads the results of a join from their file.
+  results: 'RAYMOND_RESULTS_FILE',
+  results_file: 'RAYMOND_RESULTS_FILE',
   input: 'RAYMOND_INPUT',
   error: 'RAYMOND_ERROR',
 } as const;
@@ -42,6 +46,7 @@ export function runVariables({ options, workflows }: Run, { state }: Agent): Rea
 /** The variables for `{{…}}` in an agent's prompt. The run's own variables win over those of the user. */
 export function promptVariables(run: Run, agent: Agent): Readonly<Record<string, string>> {
   const { taskFolder, runFolder } = workFoldersOf(run, agent);
+  const results = resultsOf(run, agent);
   const own: { readonly [Name in keyof typeof RUN_VARIABLES]?: string } = {
     workflow_id: run.id,
     agent_id: agent.id,
@@ -49,6 +54,8 @@ export function promptVariables(run: Run, agent: Agent): Readonly<Record<string,
     ...(taskFolder !== null && { task_folder: taskFolder }),
     ...(runFolder !== null && { run_folder: runFolder }),
     ...(agent.askId !== null && { ask_id: agent.askId }),
+    ...(results !== null && { results: formatJoinResults(results) }),
+    ...(results !== null && results.file !== null && { results_file: results.file }),
     ...(agent.input !== null && { result: agent.input, input: agent.input }),
     ...(agent.error !== null && { error: agent.error }),
   };

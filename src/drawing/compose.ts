@@ -31,6 +31,7 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
     graph.edges.filter(({ borrowsNext }) => borrowsNext).map(({ from, next }) => connectionKey(from, next)),
   );
   const gotos = new Set(graph.edges.filter(isPlainGoto).map(({ from, to }) => connectionKey(from, to)));
+  const joins = new Set(graph.edges.filter(({ tag }) => tag === 'join').map(({ from, to }) => connectionKey(from, to)));
   for (const edge of graph.edges) {
     if (isPlainGoto(edge) && borrowedNexts.has(connectionKey(edge.from, edge.to)))
       builder.mergeGoto(edge.from, edge.to);
@@ -39,7 +40,9 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
       const label = (callsOf.get(edge.from)?.size ?? 0) > 1 ? `return from ${targetName(edge.to)}` : 'return';
       builder.addArrow(edge.from, 'return', edge.return, label);
     }
-    if (edge.next !== null) {
+    if (edge.timeout !== null) builder.addArrow(edge.from, 'timeout', edge.timeout, 'timeout');
+    // A join beside forks says where their parent goes on.
+    if (edge.next !== null && !joins.has(connectionKey(edge.from, edge.next))) {
       const isGoto = edge.borrowsNext && gotos.has(connectionKey(edge.from, edge.next));
       builder.addArrow(edge.from, 'next', edge.next, isGoto ? 'goto (next)' : 'next');
     }
@@ -78,8 +81,14 @@ function addEdgeArrows(builder: DiagramBuilder, edge: Edge, resultPlacesOf: (sta
     // A state that is only named has no tag, and so no position.
     const mention = at.line === 0 ? 'named' : `${tag} (in code)`;
     if (origin === 'mentioned') builder.addArrow(from, 'mentioned', to, mention);
-    else builder.addArrow(from, namesakeOf(tag), to, label, origin === 'partial-name');
+    else builder.addArrow(from, arrowKindOf(tag), to, label, origin === 'partial-name');
   }
+}
+
+/** How a tag is drawn: like the one that does the same for one state of this workflow. */
+function arrowKindOf(tag: Edge['tag']): ArrowKind {
+  const namesake = namesakeOf(tag);
+  return namesake === 'fork-each' ? 'fork' : namesake;
 }
 
 const ORIGIN_REMARKS: Readonly<Partial<Record<Edge['origin'], readonly string[]>>> = {

@@ -46,6 +46,8 @@ const ARROW_SYNTAX: Readonly<Record<ArrowKind, string>> = {
   return: '-.->',
   fork: '==>',
   next: '-.->',
+  join: '-->',
+  timeout: '-.->',
   ask: '-->',
   result: '-->',
   back: '-.->',

@@ -25,6 +25,8 @@ export class TransitionCounter {
     if (event.kind === 'agent_started') this.countStart(event);
     if (event.kind === 'transition') this.countTransition(event);
     if (event.kind === 'evaluated') this.count(event.state, 'evaluator', event.evaluator);
+    if (event.kind === 'joined' && event.timedOut)
+      this.count(this.lastStates.get(event.agent) ?? null, 'timeout', event.to);
   }
 
   get states(): readonly StateTally[] {
@@ -41,7 +43,7 @@ export class TransitionCounter {
     else this.count(this.lastStates.get(parent) ?? null, 'fork', state);
   }
 
-  private countTransition({ agent, state, tag, to, depth, guard }: Transitioned): void {
+  private countTransition({ agent, state, tag, tags, to, depth, guard }: Transitioned): void {
     const callers = this.callers.get(agent) ?? [];
     this.callers.set(agent, callers);
     this.lastStates.set(agent, state);
@@ -52,6 +54,7 @@ export class TransitionCounter {
     const kind = namesakeOf(tag);
     switch (kind) {
       case 'goto':
+      case 'join':
       case 'reset':
       case 'ask':
         this.count(state, kind, to);
@@ -62,7 +65,8 @@ export class TransitionCounter {
         callers.push(state);
         break;
       case 'fork':
-        this.count(state, 'next', to);
+      case 'fork-each':
+        this.count(state, tags.some((each) => each.tag === 'join') ? 'join' : 'next', to);
         break;
       case 'result':
         this.count(state, to === null ? 'result' : 'back', to);

@@ -12,12 +12,22 @@ import type { World } from './world.ts';
  * all of that on disk at once, and only then starts anything: the end of one turn and the intent of the next share one
  * sync.
  */
-export async function drive(start: Run, world: World, signals: Inbox<Signal>): Promise<Run> {
-  let run = start;
-  const scheduler = new TurnScheduler(start);
-  const releaseDropped = (agent: string): void => {
-    scheduler.release(agent);
-    signals.wakeUp();
+export async function drive(initial: Run, world: World, signals: Inbox<Signal>): Promise<Run> {
+  let run = initial;
+  const scheduler = new TurnScheduler(initial);
+  const start = (turn: Turn): void => {
+    const { agent } = turn;
+    const number = scheduler.markStarted(agent);
+    world.take(turn).then(
+      (signal) => {
+        // A sleep that nobody waits for any more may end late.
+        if (!scheduler.isUnderWay(agent, number)) return;
+        if (signal !== null) return signals.put(signal);
+        scheduler.release(agent);
+        signals.wakeUp();
+      },
+      (error) => signals.fail(error),
+    );
   };
   for (;;) {
     const steps: AppliedStep[] = [];
@@ -25,20 +35,15 @@ export async function drive(start: Run, world: World, signals: Inbox<Signal>): P
       const next = step(run, signal);
       steps.push({ before: run, step: next });
       run = next.run;
-      scheduler.update(signal, run);
+      scheduler.update(signal, next);
     };
     for (const signal of signals.drain()) applySignal(signal);
     for (const signal of await Promise.all(scheduler.due().filter(isNew).map(world.prepare))) applySignal(signal);
     if (steps.length > 0) await world.save(steps);
     for (const applied of steps) world.notify(applied.step.events);
     const ready = scheduler.due();
-    for (const turn of ready.filter((each) => !isNew(each))) {
-      scheduler.markStarted(turn.agent);
-      world.take(turn).then(
-        (signal) => (signal === null ? releaseDropped(turn.agent) : signals.put(signal)),
-        (error) => signals.fail(error),
-      );
-    }
+    for (const turn of ready.filter((each) => !isNew(each))) start(turn);
+    for (const agent of scheduler.takeUnneeded()) world.end(agent);
     if (scheduler.isIdle && signals.isEmpty && run.status !== 'running') return run;
     if (!ready.some(isNew)) await signals.arrival();
   }

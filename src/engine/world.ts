@@ -8,6 +8,8 @@ export interface World {
   prepare(turn: ClaudeTurn | ScriptTurn): Promise<Began | Unreadable | Unrecorded>;
   /** Carries out a turn that is on record and reports how it ended; null if it was dropped. */
   take(turn: Turn): Promise<Signal | null>;
+  /** Ends what is under way for an agent: its turn reports how it ended, a sleep is dropped. */
+  end(agent: string): void;
   /** Puts steps on disk. Once it has failed, nothing may be started. */
   save(steps: readonly AppliedStep[]): Promise<void>;
   /** Passes events to the observers. It never throws. */

@@ -7,7 +7,7 @@ import { microsToUsd } from '../core/ledger.ts';
 import { isPrompt, stem } from '../core/state-names.ts';
 import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import { AgentLabels } from './agent-labels.ts';
-import { formatDollars, formatFollowedTags, formatLocalTime, formatTokenKinds } from './format.ts';
+import { formatDollars, formatFollowedTags, formatJoined, formatLocalTime, formatTokenKinds } from './format.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 
 /** The folder of a run's debug files, and the folder in which each turn keeps its own files. */
@@ -170,6 +170,10 @@ function formatEntryHead(event: Event): string | null {
       return `${event.state} -> ${event.to === null ? `(${event.tag}, terminated)` : `${event.to} (${event.guard === undefined ? event.tag : `on ${event.guard.outcome}`})`}`;
     case 'agent_started':
       return event.parent === null ? null : `forked by ${event.parent}: starts in ${event.state}`;
+    case 'joined':
+      return formatJoined(event);
+    case 'agent_cancelled':
+      return `${event.state} cancelled by the join of ${event.by}`;
     case 'agent_failed':
       return `${event.state} failed: ${event.message}`;
     case 'agent_paused':

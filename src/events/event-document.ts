@@ -207,6 +207,18 @@ const FIELDS: EventFormatters<object> = {
     commits,
     dirty,
   }),
+  joining: ({ agent, state, workers, done, wanted, group, untilMs }) => ({
+    agent,
+    state,
+    workers,
+    done,
+    wanted,
+    group,
+    until: untilMs === null ? null : formatIso(untilMs),
+  }),
+  joined: ({ agent, state, to, timedOut, workers, left }) => ({ agent, state, to, timed_out: timedOut, workers, left }),
+  cancelling: ({ agent, state, by }) => ({ agent, state, by }),
+  agent_cancelled: ({ agent, state, by }) => ({ agent, state, by }),
   warning: ({ agent, state, message }) => ({ agent, state, message }),
 };
 

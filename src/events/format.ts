@@ -1,6 +1,8 @@
 import type { Activity, ApiRetry } from '../core/activity.ts';
+import type { JoinProgress } from '../core/agent.ts';
 import type { Event, TransitionChoice, TurnEnded } from '../core/event.ts';
 import type { FollowedTag } from '../core/followed-tag.ts';
+import type { Joined } from '../core/join-event.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus } from '../core/observed-status.ts';
 import { isReplay } from '../core/option-types.ts';
@@ -200,6 +202,10 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
     kept
       ? `leaves ${formatCount(commits, 'commit')}${dirty ? ' and uncommitted changes' : ''} on ${branch} in ${path}`
       : 'leaves nothing new in its worktree, which is removed',
+  joining: (event) => (event.done >= event.wanted ? null : formatJoinWait(event, event.at)),
+  joined: (event) => formatJoined(event),
+  cancelling: ({ by }) => `cancelled by the join of ${by}: its turn is ended`,
+  agent_cancelled: ({ by }) => `cancelled by the join of ${by}`,
   warning: ({ message }) => `warning: ${message}`,
 };
 
@@ -224,6 +230,26 @@ function formatFollowedTag({ tag, written }: FollowedTag): string {
     return ` ${name}=${quote}${shown.replaceAll(/\s+/g, ' ')}${quote}`;
   });
   return `<${tag}${attributes.join('')}>${written.target ?? '…'}</${tag}>`;
+}
+
+/** What a join waits for: `waits for 3 of 5 workers, until 15:50`. */
+export function formatJoinWait(
+  { workers, done, wanted, untilMs }: Pick<JoinProgress, 'workers' | 'done' | 'wanted' | 'untilMs'>,
+  now: number,
+): string {
+  const until = untilMs === null ? '' : `, until ${formatClock(untilMs, now)}`;
+  return `waits for ${Math.max(0, wanted - done)} of ${formatCount(workers, 'worker')}${until}`;
+}
+
+/** `joined 5 workers: 4 ended, 1 failed; goes on in MERGE.md`. */
+export function formatJoined({ to, timedOut, workers, left }: Joined): string {
+  const count = Object.values(workers).reduce((sum, each) => sum + each, 0);
+  const kinds = Object.entries(workers).flatMap(([how, each]) =>
+    each === 0 ? [] : [`${each} ${how === 'limited' ? 'stopped by max_visits' : how}`],
+  );
+  const rest = left === 0 ? '' : `, ${left} still at work`;
+  const why = timedOut ? 'waited long enough, and joined' : 'joined';
+  return `${why} ${formatCount(count, 'worker')}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}${rest}; goes on in ${to}`;
 }
 
 /** What a turn cost and used: `$0.12, 5.3k tokens`; nothing for a script. */

@@ -1,11 +1,11 @@
-import { type Agent, turnFileOf } from '../core/agent.ts';
+import { type Agent, recordedTurn, turnFileOf } from '../core/agent.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus, OwnerInfo } from '../core/observed-status.ts';
 import type { Run } from '../core/run.ts';
 import { isCutShort } from '../core/signals/resumed.ts';
 import { findTurnWait, type TurnWait, turnTrafficOf } from '../core/turn-wait.ts';
 import { formatAgentLabel } from './agent-labels.ts';
-import { formatClock, formatCount, formatDollars, TURN_WAIT_WORDS } from './format.ts';
+import { formatClock, formatCount, formatDollars, formatJoinWait, TURN_WAIT_WORDS } from './format.ts';
 import { type AskingAgent, describeDeadline, listAnswerCommands, listAskingAgents } from './questions.ts';
 import { sanitizeLine } from './sanitize.ts';
 
@@ -58,7 +58,7 @@ export function describeNextSteps({ run, observedStatus, owner }: RunSituation, 
         commands: [{ purpose: 'If that process is gone', command: `raymond resume ${id} --take-over` }],
       };
     case 'completed':
-      return { waitsFor: ['Every agent has ended with a result.'], commands: [] };
+      return { waitsFor: [describeCompletion(run)], commands: [] };
     default:
       return {
         waitsFor: [
@@ -89,7 +89,7 @@ function describeQuestion(agent: AskingAgent, now: number): string {
 
 function describeWork(run: Run, now: number): readonly string[] {
   const { agents, hold } = run;
-  const running = agents.filter(({ phase }) => phase.kind === 'running').length;
+  const running = agents.filter(({ phase }) => recordedTurn(phase) !== null).length;
   const sleepers = agents.flatMap((agent) =>
     agent.phase.kind === 'sleeping' ? [{ label: formatAgentLabel(agent), untilMs: agent.phase.untilMs }] : [],
   );
@@ -104,6 +104,12 @@ function describeWork(run: Run, now: number): readonly string[] {
       sleepers.length === 1 ? `${first.label} sleeps` : `${sleepers.length} agents sleep, the first of them`;
     sentences.push(`${subject} until ${formatClock(first.untilMs, now)}.`);
   }
+  const joiners = agents.flatMap((agent) =>
+    agent.phase.kind === 'joining' ? [`${formatAgentLabel(agent)} ${formatJoinWait(agent.phase, now)}.`] : [],
+  );
+  sentences.push(
+    ...(joiners.length > MAX_NAMED_AGENTS ? [`${joiners.length} agents wait for their workers.`] : joiners),
+  );
   return sentences;
 }
 
@@ -124,7 +130,7 @@ function describeTurnWaits(run: Run): readonly string[] {
 
 /** `2 turns are finishing`, for a run that is stopping; null if none is under way. */
 export function describeEndingTurns(agents: readonly Agent[]): string | null {
-  const running = agents.filter(({ phase }) => phase.kind === 'running');
+  const running = agents.filter(({ phase }) => recordedTurn(phase) !== null);
   if (running.length === 0) return null;
   const subject =
     running.length > 3 ? '' : ` (${running.map((agent) => `${formatAgentLabel(agent)} in ${agent.state}`).join(', ')})`;
@@ -133,7 +139,7 @@ export function describeEndingTurns(agents: readonly Agent[]): string | null {
 
 function describeCrash({ agents }: Run, owner: OwnerInfo | null): string {
   const ownerGone = owner?.pid == null ? 'No process drives it any more.' : `Its process ${owner.pid} is gone.`;
-  const running = agents.filter(({ phase }) => phase.kind === 'running').length;
+  const running = agents.filter(({ phase }) => recordedTurn(phase) !== null).length;
   if (running === 0) return ownerGone;
   const [were, them] = running === 1 ? ['was', 'it'] : ['were', 'them'];
   return `${ownerGone} ${formatCount(running, 'turn')} ${were} under way; a resume finds out what came of ${them}.`;
@@ -153,14 +159,28 @@ export function formatResumeCommand(run: Run): string | null {
   return args.join(' ');
 }
 
-/** Why a run is not completed, a sentence for each reason. */
+/** Says that all agents of a run have ended, and how. */
+function describeCompletion({ agents }: Run): string {
+  const joined = agents.filter(({ phase }) => phase.kind !== 'ended').length;
+  return joined === 0
+    ? 'Every agent has ended with a result.'
+    : `Every agent has ended, ${joined} without a result, and a join took note of that.`;
+}
+
+/** The failures that joins took note of, a sentence for each kind: they are told, but nothing needs to be done about them. */
+export function describeJoinedFailures({ agents }: Run): readonly string[] {
+  const joined = agents.filter(({ joinedBy }) => joinedBy !== null).map((agent) => ({ ...agent, joinedBy: null }));
+  return describeProblems({ agents: joined }).map((problem) => `Joined all the same: ${problem}`);
+}
+
+/** Why a run is not completed, a sentence for each reason. Agents with the same problem share one. */
 export function describeUnfinished(run: Run, now: number): readonly string[] {
   const stop = describeStop(run, now);
   return [...(stop === null ? [] : [stop]), ...describeProblems(run), ...describeQuestions(run, now)];
 }
 
-/** What keeps agents from going on. Agents with the same problem share a sentence. */
-function describeProblems({ agents }: Run): readonly string[] {
+/** A sentence for each problem, with the agents that have it. */
+function describeProblems({ agents }: Pick<Run, 'agents'>): readonly string[] {
   const problems = new Map<string, string[]>();
   for (const agent of agents) {
     const problem = describeProblem(agent);
@@ -173,7 +193,8 @@ function describeProblems({ agents }: Run): readonly string[] {
 }
 
 /** Whether a resume without --retry would leave the agent as it is. */
-const needsRetry = (agent: Agent): boolean => agent.phase.kind === 'failed' || isCutShort(agent);
+const needsRetry = (agent: Agent): boolean =>
+  (agent.phase.kind === 'failed' && agent.joinedBy === null) || isCutShort(agent);
 
 function describeStop({ stop, options, ledger }: Run, now: number): string | null {
   switch (stop?.kind) {
@@ -190,7 +211,8 @@ function describeStop({ stop, options, ledger }: Run, now: number): string | nul
   }
 }
 
-function describeProblem({ phase, state }: Agent): string | null {
+function describeProblem({ phase, state, joinedBy }: Agent): string | null {
+  if (joinedBy !== null) return null;
   switch (phase.kind) {
     case 'failed':
     case 'paused':

@@ -1,4 +1,4 @@
-import { type Agent, turnSessionOf } from '../core/agent.ts';
+import { type Agent, type JoinProgress, recordedTurn, turnSessionOf } from '../core/agent.ts';
 import { archivedCount } from '../core/archive.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import { isLive } from '../core/observed-status.ts';
@@ -93,10 +93,13 @@ function createAgentResult(agent: Agent, history: RunHistory): unknown {
     state,
     result: phase.kind === 'ended' ? phase.result : null,
     error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,
-    ended_at: phase.kind === 'ended' || phase.kind === 'failed' ? formatOptionalTime(lastAt) : null,
+    joined: agent.joinedBy !== null,
+    ended_at: isOver(phase) ? formatOptionalTime(lastAt) : null,
     ...createTurnFields(agent, history),
   };
 }
+
+const isOver = ({ kind }: Agent['phase']): boolean => kind === 'ended' || kind === 'failed' || kind === 'cancelled';
 
 /** The fields that the status document and the list of runs have in common. */
 export const createRunFields = (
@@ -144,18 +147,18 @@ export const findWorkEndMs = ({ observedStatus }: RunSituation, { worked }: RunH
 
 /** The Claude Code session that an agent is in; null if it has none yet. */
 export function getSessionId(agent: Agent): string | null {
-  const { phase } = agent;
-  if (phase.kind === 'running' && phase.turn.session !== null) return phase.turn.session.id;
-  return getOpenSessionId(turnSessionOf(agent));
+  return recordedTurn(agent.phase)?.session?.id ?? getOpenSessionId(turnSessionOf(agent));
 }
 
 /** The id of a session; null before the first turn of a fork, which has none yet. */
 const getOpenSessionId = (session: Session | null): string | null => (session?.kind === 'open' ? session.id : null);
 
+const toJoinDocument = ({ workers, done, wanted, group }: JoinProgress): object => ({ workers, done, wanted, group });
+
 function createAgentStatus(run: Run, agent: Agent, history: RunHistory): unknown {
   const { id, parent, state, evaluation, phase, stack } = agent;
   const { lastAt = null } = history.agents.get(id) ?? {};
-  const since = phase.kind === 'running' ? phase.turn.startedAt : lastAt;
+  const since = recordedTurn(phase)?.startedAt ?? lastAt;
   return {
     id,
     label: formatAgentLabel(agent),
@@ -164,7 +167,9 @@ function createAgentStatus(run: Run, agent: Agent, history: RunHistory): unknown
     state,
     evaluator: evaluation?.file ?? null,
     since: formatOptionalTime(since),
-    until: phase.kind === 'sleeping' ? formatIso(phase.untilMs) : null,
+    until: 'untilMs' in phase ? formatOptionalTime(phase.untilMs) : null,
+    joined: agent.joinedBy !== null,
+    waits_for_workers: phase.kind === 'joining' ? toJoinDocument(phase) : null,
     result: phase.kind === 'ended' ? phase.result : null,
     error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,
     session_id: getSessionId(agent),

@@ -40,7 +40,7 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
   const toWorkflow = (target: EdgeTarget | null): number => (target?.kind === 'any' ? missing : toNumber(target));
   for (const edge of edges)
     exits[numberOf(edge.from)]?.push(
-      toExit(edge, isWorkflowTag(edge.tag) ? toWorkflow(edge.to) : toNumber(edge.to), toNumber),
+      ...toExits(edge, isWorkflowTag(edge.tag) ? toWorkflow(edge.to) : toNumber(edge.to), toNumber),
     );
   for (const [index, { open }] of states.entries()) {
     if (open) exits[index]?.push(...exitsToAnywhere(any));
@@ -63,11 +63,18 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
 export const isAnswer = ({ origin, evaluator }: Edge): boolean =>
   origin !== 'mentioned' && origin !== 'guard' && evaluator === null;
 
+function toExits(edge: Edge, to: number, toNumber: (target: EdgeTarget | null) => number): readonly FlowExit[] {
+  const exit = toExit(edge, to, toNumber);
+  if (edge.timeout === null) return [exit];
+  return [exit, { kind: 'step', to: toNumber(edge.timeout), clearsStack: false, edge }];
+}
+
 function toExit(edge: Edge, to: number, toNumber: (target: EdgeTarget | null) => number): FlowExit {
   switch (namesakeOf(edge.tag)) {
     case 'result':
       return { kind: 'result', edge };
     case 'goto':
+    case 'join':
     case 'reset':
     case 'ask':
       return { kind: 'step', to, clearsStack: edge.clearsStack, edge };
@@ -75,6 +82,7 @@ function toExit(edge: Edge, to: number, toNumber: (target: EdgeTarget | null) =>
     case 'function':
       return { kind: 'call', to, back: toNumber(edge.return), edge };
     case 'fork':
+    case 'fork-each':
       return { kind: 'fork', to, next: toNumber(edge.next), edge };
   }
 }

@@ -11,6 +11,7 @@ import {
   TRANSITIONS,
   takesAttribute,
 } from '../core/transitions/index.ts';
+import type { Transition } from '../core/transitions/transition.ts';
 import { type Edge, type EdgeTarget, targetsOf } from './graph.ts';
 import { uniqueBy } from './group-by.ts';
 import {
@@ -178,7 +179,7 @@ class EdgeBuilder {
       const { body } = TRANSITIONS[name];
       const namesNothing = body === 'text' && name !== 'ask';
       const to = namesNothing ? null : known && body === 'state' ? this.target(after) : ANY_TARGET;
-      const { required } = TRANSITIONS[name];
+      const { required }: Transition = TRANSITIONS[name];
       const targetOfAttribute = (key: 'return' | 'next') =>
         name !== 'ask' && required.some((each) => each === key) ? ANY_TARGET : null;
       // A fork that is only talked about may set any variable.
@@ -209,23 +210,31 @@ class EdgeBuilder {
 
   private edge(tag: TagName, at: TextPosition): Edge {
     const { file: from } = this.analysis;
-    const ends = { to: null, payload: null, return: null, next: null, borrowsNext: false } as const;
-    const flags = { timesOut: false, clearsStack: false, guard: null, evaluator: null };
-    return { from, tag, ...ends, ...flags, origin: 'text', at, passesInput: 'never', variables: [] };
+    const targets = { to: null, return: null, next: null, timeout: null } as const;
+    const flags = {
+      payload: null,
+      borrowsNext: false,
+      timesOut: false,
+      clearsStack: false,
+      guard: null,
+      evaluator: null,
+    };
+    return { from, tag, ...targets, ...flags, origin: 'text', at, passesInput: 'never', variables: [] };
   }
 
   private targets(name: TagName, target: string | null, attributes: Readonly<Record<string, string>>) {
-    const { body, required } = TRANSITIONS[name];
+    const { body, required, attributes: accepted }: Transition = TRANSITIONS[name];
     const inPolicy = this.analysis.source.state.rules.policy.length > 0;
-    const targetOfAttribute = (key: 'return' | 'next'): EdgeTarget | null => {
-      if (!(required as readonly string[]).includes(key)) return null;
+    const targetOfAttribute = (key: (typeof STATE_ATTRIBUTES)[number]): EdgeTarget | null => {
       const written = attributes[key];
+      if (!required.includes(key) && (written === undefined || !accepted.includes(key))) return null;
       return written === undefined ? (inPolicy ? ANY_TARGET : NO_TARGET) : this.target(written);
     };
     // A question leads to where its answer goes.
     if (name === 'ask') return { to: targetOfAttribute('next'), return: null, next: null };
     const to = target === null ? ANY_TARGET : body === 'workflow' ? this.workflowTarget(target) : this.target(target);
-    return { to: body === 'text' ? null : to, return: targetOfAttribute('return'), next: targetOfAttribute('next') };
+    const [back, next, timeout] = STATE_ATTRIBUTES.map(targetOfAttribute);
+    return { to: body === 'text' ? null : to, return: back ?? null, next: next ?? null, timeout: timeout ?? null };
   }
 
   private workflowTarget(spec: string): EdgeTarget {
@@ -279,7 +288,7 @@ const attributesOf = ({ tag }: PlacedTag) => tag.attributes;
 
 /** Whether a tag has attributes other than the states that it leads to. */
 const hasOtherAttributes = ({ tag }: PlacedTag): boolean =>
-  Object.keys(tag.attributes).some((key) => key !== 'return' && key !== 'next');
+  Object.keys(tag.attributes).some((key) => !(STATE_ATTRIBUTES as readonly string[]).includes(key));
 
 const ANY_TARGET: EdgeTarget = { kind: 'any', written: '' };
 
@@ -289,7 +298,14 @@ function variablesIn(name: TagName, attributeSets: readonly Readonly<Record<stri
   const own = attributeSets
     .flatMap((each) => Object.entries(each))
     .filter(([key, value]) => !isBuiltInAttribute(name, key) && !isAttributeWord(name, key, value));
-  return [...new Set(own.map(([key]) => key))];
+  const ofItems = name === 'fork-each' ? attributeSets.flatMap(itemVariables) : [];
+  return [...new Set([...own.map(([key]) => key), ...ofItems])];
+}
+
+/** The variables that the items of a `fork-each` set: any, unless they are lines of text. */
+function itemVariables({ in: file, as = 'item' }: Readonly<Record<string, string>>): readonly string[] {
+  const isText = file !== undefined && !hasUnknownPart(file) && !/\.(json|jsonl|ndjson)$/i.test(file);
+  return ['index', as, ...(isText ? [] : [UNKNOWN])];
 }
 
 /** Drops edges that differ from an earlier one only in their position and origin. */

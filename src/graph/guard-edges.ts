@@ -21,6 +21,7 @@ export function findGuardEdges({ file, source }: StateAnalysis, names: StateReso
           payload: null,
           return: null,
           next: null,
+          timeout: null,
           borrowsNext: false,
           timesOut: false,
           clearsStack: false,

@@ -21,6 +21,7 @@ import { createAnswerSource } from './answer-source.ts';
 import { checkClaudeWords, refuseSkippingAsRoot } from './claude-words.ts';
 import { findFolderLimits } from './folder-limits.ts';
 import { refuseForeignFolders } from './foreign-folders.ts';
+import { mentionsJoin } from './mentions-join.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { createEndedHandle, launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
 import { callLimitsOf, nameWorkflows, withAbsoluteRoot } from './run-workflows.ts';
@@ -72,6 +73,7 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
       retry,
       scope: await workflow.scope(),
       workFolders,
+      joins: mentionsJoin(workflow.source),
       ...(await lookUpKeptNames(run, workflow, { ...findFolderLimits(run, layout, workflow), options, env })),
     };
     const backendFactory = await runtime.chooseBackend(options, env, workflow);

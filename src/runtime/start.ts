@@ -21,6 +21,7 @@ import {
   resolveWorkingDirectory,
   warnOfManifest,
 } from './manifest-settings.ts';
+import { mentionsJoin } from './mentions-join.ts';
 import { currentPlatform } from './platform.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
@@ -81,6 +82,7 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
     input: request.input ?? null,
     workFolders: layout.workFolders(id, options.taskFolderPattern),
     attended: request.attended ?? false,
+    joins: mentionsJoin(workflow.source),
   });
   const toWarning = (message: string): Event => ({
     kind: 'warning',

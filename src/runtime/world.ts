@@ -8,9 +8,10 @@ import { DebugFiles } from '../events/debug-files.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
 import { makePrivateFolder } from '../store/files.ts';
 import { resolveDebugFolder, type StoreLayout } from '../store/layout.ts';
-import { createTurnFolder, findBegunTurns, removeTurnFolder } from '../store/turn-folder.ts';
+import { createTurnFolder, findBegunTurns, removeTurnFolder, writeResultsFile } from '../store/turn-folder.ts';
 import { AskBoard } from '../turns/ask-board.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
+import { TurnEndings } from '../turns/turn-endings.ts';
 import { createTurnRunner } from '../turns/turn-runner.ts';
 import { createAnswerSource } from './answer-source.ts';
 import { findFolderLimits } from './folder-limits.ts';
@@ -19,8 +20,9 @@ import type { RunContext } from './run-context.ts';
 import { accessWorkflows } from './run-workflows.ts';
 
 /** How others watch and end the turns of a run, and how signals get to it. */
-export interface TurnControl
-  extends Pick<TurnContext, 'stopSignal' | 'killSignal' | 'onActivity' | 'onRetry' | 'onPrint'> {
+export interface TurnControl extends Pick<TurnContext, 'stopSignal' | 'onActivity' | 'onRetry' | 'onPrint'> {
+  /** Aborted when running turns are to be ended, too. */
+  readonly killSignal: AbortSignal;
   readonly send: (signal: Signal) => void;
   /** Called once with the questions that wait. */
   readonly onBoard: (board: AskBoard) => void;
@@ -47,6 +49,7 @@ export async function createWorld(
   const turnContext: TurnContext = {
     ...control,
     askBoard,
+    endings: new TurnEndings(control.killSignal),
     runId: id,
     // The id alone may be in use in another folder.
     runMarker: `${id}/${store.mark}`,
@@ -64,6 +67,7 @@ export async function createWorld(
     folderOf: (turn) => layout.turnFolder(id, turn),
     worktreeFolder: (agent) => join(layout.worktreesFolder(id), agent),
     makeWorkFolder: (path) => makePrivateFolder(path, false),
+    writeResults: writeResultsFile,
     makeFolder: (turn, files) => createTurnFolder(layout, id, turn, files, runtime.storeOptions.durable),
   };
   const backend = context.backendFactory.create(turnContext);
@@ -130,6 +134,7 @@ export function killable(world: World, killed: AbortSignal): World {
   return {
     prepare: unlessKilled(world.prepare),
     take: unlessKilled(world.take),
+    end: (agent) => (killed.aborted ? undefined : world.end(agent)),
     save: unlessKilled(world.save),
     notify: (events) => (killed.aborted ? undefined : world.notify(events)),
   };

@@ -84,6 +84,21 @@ const phase = z.discriminatedUnion('kind', [
     answer: z.string().exactOptional(),
   }),
   ASKING_PHASE_SCHEMA,
+  z.strictObject({
+    kind: z.literal('joining'),
+    join: count,
+    workers: count,
+    done: count,
+    wanted: count,
+    group: orNull(z.string()),
+    cancel: z.boolean(),
+    ending: count,
+    untilMs: orNull(time),
+    timeoutNext: orNull(z.string()),
+    timedOut: z.boolean(),
+  }),
+  z.strictObject({ kind: z.literal('cancelling'), turn, by: z.string() }),
+  z.strictObject({ kind: z.literal('cancelled'), by: z.string() }),
   z.strictObject({ kind: z.literal('failed'), message: z.string() }),
   z.strictObject({ kind: z.literal('ended'), result: z.string() }),
 ]);
@@ -128,6 +143,7 @@ const agent = z.strictObject({
   variables: stringRecord,
   forkedBy: orNull(z.enum(['prompt', 'script'])).default(null),
   worktree: orNull(worktree).default(null),
+  joinedBy: orNull(count).default(null),
   phase,
   rules: orNull(rulesSchema),
   tries: count,
@@ -141,6 +157,7 @@ const agent = z.strictObject({
   sessionUse: orNull(z.enum(['new', 'resume', 'fork'])).default(null),
   error: orNull(z.string()).default(null),
   askId: orNull(z.string()).default(null),
+  results: orNull(count).default(null),
   turns: count,
   forks: count,
   costMicros: micros,
@@ -213,6 +230,7 @@ const RUN_SHAPE = {
   stop: orNull(stop),
   agents: z.array(agent),
   archive: orNull(z.strictObject({ ended: count })).default(null),
+  joins: z.boolean().default(false),
 };
 
 /** What a state file and the first line of a journal say about the processes of a run. */

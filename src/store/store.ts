@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { recordedTurn } from '../core/agent.ts';
 import type { TurnRef } from '../core/due.ts';
 import type { AppliedStep, Event } from '../core/event.ts';
 import { runIdProblem } from '../core/ids.ts';
@@ -129,9 +130,10 @@ function continueRun(layout: StoreLayout, saved: SavedRun, { number, facts, pred
   const isGone = !existsSync(layout.journalFile(run.id));
   const earlierBoots = [saved.bootId, predecessor?.facts?.bootId ?? null];
   const isRestarted = facts.bootId !== null && earlierBoots.some((each) => each !== null && each !== facts.bootId);
-  const underWay = run.agents.flatMap(({ id: agent, phase }) =>
-    phase.kind === 'running' ? [{ agent, turn: phase.turn.number }] : [],
-  );
+  const underWay = run.agents.flatMap(({ id: agent, phase }) => {
+    const turn = recordedTurn(phase);
+    return turn === null ? [] : [{ agent, turn: turn.number }];
+  });
   return {
     run,
     journal: {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
 import { errorCodeOf } from '../errors.ts';
 import { diskError } from './disk-error.ts';
@@ -31,6 +31,16 @@ export async function createTurnFolder(
     return folder;
   } catch (cause) {
     throw turnFolderError(folder, cause);
+  }
+}
+
+/** Writes the results of a join before the turn that gets them is on record. Nothing is synced, as above. */
+export async function writeResultsFile(file: string, content: string): Promise<void> {
+  await makePrivateFolder(dirname(file), false);
+  try {
+    writeFileSync(file, content, { mode: PRIVATE_FILE_MODE, encoding: 'utf8' });
+  } catch (cause) {
+    throw diskError(`${file} cannot be written`, cause, 'then try again. The turn was not started.');
   }
 }
 

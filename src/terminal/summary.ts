@@ -9,7 +9,7 @@ import {
   formatSpending,
   quoteShellArgument,
 } from '../events/format.ts';
-import { describeUnfinished, listCommandsAtRest } from '../events/next-steps.ts';
+import { describeJoinedFailures, describeUnfinished, listCommandsAtRest } from '../events/next-steps.ts';
 import type { RunTally, StateTally } from '../events/run-tally.ts';
 import { sanitizeLine, sanitizeLines } from '../events/sanitize.ts';
 import { type Colorizer, createColorizer, getStatusStyle } from '../events/text-style.ts';
@@ -72,7 +72,12 @@ export function renderRunEnd(
   const warnings = formatWarnings(summaryOptions.warnings, MAX_WARNINGS).flatMap((line) =>
     wrapText(sanitizeLine(line), columns).map((part) => colorize('yellow', part)),
   );
-  if (run.status === 'completed') return [...warnings, ...archive];
+  const failures = describeJoinedFailures(run);
+  const joined = [
+    ...failures.slice(0, MAX_WARNINGS).map((line) => sanitizeLine(line)),
+    ...(failures.length > MAX_WARNINGS ? [`… and ${failures.length - MAX_WARNINGS} more that were joined`] : []),
+  ].flatMap((line) => wrapText(line, columns).map((part) => colorize('yellow', part)));
+  if (run.status === 'completed') return [...warnings, ...joined, ...archive];
   const agents = run.agents.filter(({ id }) => !summaryOptions.alreadyReported.has(id));
   const reasons = describeUnfinished({ ...run, agents }, summaryOptions.now).flatMap((reason) => {
     const [first = '', ...rest] = sanitizeLines(reason);
@@ -82,7 +87,7 @@ export function renderRunEnd(
     ];
   });
   const next = commands.flatMap(({ purpose, command }) => formatCommand(`${purpose}:`, command));
-  return [...warnings, ...archive, ...reasons, ...next];
+  return [...warnings, ...joined, ...archive, ...reasons, ...next];
 }
 
 /** A label and a text to be copied: the text is never wrapped, but gets its own line if it does not fit beside the label. */

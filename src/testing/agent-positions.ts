@@ -15,7 +15,8 @@ export function describeAgentPositions(events: readonly Event[]): readonly strin
   for (const event of events) {
     if (event.kind === 'run_stopping' && event.stop.kind === 'stopped') break;
     if (!('agent' in event) || isCausedByStop(event)) continue;
-    const after = event.kind === 'agent_ended' ? undefined : positionAfter(event, agents.get(event.agent));
+    const isOver = event.kind === 'agent_ended' || event.kind === 'agent_cancelled';
+    const after = isOver ? undefined : positionAfter(event, agents.get(event.agent));
     if (after === undefined) agents.delete(event.agent);
     else agents.set(event.agent, after);
   }
@@ -44,6 +45,9 @@ const ACTIVITY_AFTER_EVENT: Readonly<Partial<Record<AgentEvent['kind'], string>>
   visit_limit: 'it was kept out by max_visits',
   agent_paused: 'it was paused',
   agent_failed: 'it had failed',
+  joining: 'it waited for its workers',
+  joined: WAITING,
+  cancelling: 'it was being cancelled',
 };
 
 function positionAfter(event: AgentEvent, before: AgentPosition | undefined): AgentPosition | undefined {
@@ -62,7 +66,8 @@ function positionAfter(event: AgentEvent, before: AgentPosition | undefined): Ag
     default: {
       const activity = ACTIVITY_AFTER_EVENT[event.kind];
       if (activity === undefined) return before;
-      return { state: event.kind === 'transition' ? (event.to ?? state) : state, turn: null, activity };
+      const hasMoved = event.kind === 'transition' || event.kind === 'joined';
+      return { state: hasMoved ? (event.to ?? state) : state, turn: null, activity };
     }
   }
 }

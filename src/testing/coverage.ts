@@ -4,7 +4,7 @@ import type { Scope } from '../core/state-names.ts';
 import { formatPayload } from '../drawing/labels.ts';
 import { type TransitionCount, TransitionCounter } from '../drawing/transition-counter.ts';
 import type { StateTally } from '../events/run-tally.ts';
-import { collectTransitions, type Edge, type EdgeTarget, type Graph } from '../graph/graph.ts';
+import { collectTransitions, type Edge, type EdgeTarget, type Graph, targetsOf } from '../graph/graph.ts';
 import { sourceScope } from '../graph/workflow-source.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { TestRun } from './run-scenario.ts';
@@ -126,16 +126,15 @@ function countTaken(edges: readonly Edge[], takenTags: readonly TakenTag[]): rea
   return times;
 }
 
-const hasWildcard = ({ to, return: returnTo, next }: Edge): boolean =>
-  [to, returnTo, next].some((each) => each?.kind === 'any');
+const hasWildcard = (edge: Edge): boolean => targetsOf(edge).some(({ kind }) => kind === 'any');
 
 /** The states that can be reached from the entry, and their evaluators. */
 function reachableStates({ entry, edges, evaluatorUses }: Graph): ReadonlySet<string> {
   const reached = new Set(entry === null ? [] : [entry]);
   for (const state of reached) {
     for (const use of evaluatorUses) if (use.state === state) reached.add(use.file);
-    for (const { to, return: returnTo, next } of edges.filter(({ from }) => from === state)) {
-      for (const target of [to, returnTo, next]) if (target?.kind === 'state') reached.add(target.file);
+    for (const edge of edges.filter(({ from }) => from === state)) {
+      for (const target of targetsOf(edge)) if (target.kind === 'state') reached.add(target.file);
     }
   }
   return reached;
@@ -143,11 +142,12 @@ function reachableStates({ entry, edges, evaluatorUses }: Graph): ReadonlySet<st
 
 const targetLabel = (target: EdgeTarget | null): string | null => formatEdgeTarget(target, 'any state');
 
-function formatEdge({ tag, guard, to, payload, evaluator, return: returnTo, next }: Edge): string {
+function formatEdge({ tag, guard, to, payload, evaluator, return: returnTo, next, timeout }: Edge): string {
   if (guard !== null) return `on ${guard} ${targetLabel(to)}`;
   const more = [
     returnTo === null ? '' : `return ${targetLabel(returnTo)}`,
     next === null ? '' : `next ${targetLabel(next)}`,
+    timeout === null ? '' : `timeout_next ${targetLabel(timeout)}`,
     evaluator === null ? '' : `(by ${evaluator})`,
   ];
   return [tag, targetLabel(to), payload && formatPayload(payload), ...more].filter(Boolean).join(' ');

@@ -71,6 +71,7 @@ export function startSimulatedProcess(
   const wrapWorld = (world: World): World => ({
     prepare: (turn) => time.whileRunning(() => world.prepare(turn)),
     take: (turn) => (isRealScript(turn) ? world.take(turn) : time.whileRunning(() => takeTurn(turn, world))),
+    end: world.end,
     save: (steps) => time.whileRunning(() => world.save(steps)),
     notify: world.notify,
   });

@@ -56,7 +56,8 @@ export function matchesEdge(edge: Edge, taken: TakenTag): boolean {
     edge.timesOut === timedOut &&
     matches(edge.to, tag === 'ask' ? to : target) &&
     matches(edge.return, attributes.return) &&
-    matches(edge.next, attributes.next)
+    matches(edge.next, attributes.next) &&
+    matches(edge.timeout, attributes.timeout_next)
   );
 }
 

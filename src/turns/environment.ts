@@ -37,6 +37,7 @@ export function scriptEnvironment(
     ...(turn.taskFolder !== null && { [RUN_VARIABLES.task_folder]: turn.taskFolder }),
     ...(turn.runFolder !== null && { [RUN_VARIABLES.run_folder]: turn.runFolder }),
     ...(turn.variables.ask_id !== undefined && { [RUN_VARIABLES.ask_id]: turn.variables.ask_id }),
+    ...(turn.results?.file != null && { [RUN_VARIABLES.results_file]: turn.results.file }),
     ...(input !== null && { RAYMOND_RESULT_FILE: files.result }),
     ...(input !== null && fitsVariable(input) && { [RUN_VARIABLES.result]: input, [RUN_VARIABLES.input]: input }),
     ...(evaluates !== null && { RAYMOND_OUTPUT_FILE: files.output }),

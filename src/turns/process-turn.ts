@@ -107,7 +107,7 @@ async function superviseProcess(
     timeoutMs,
     grace,
     ...(hopeless && { hopeless }),
-    kill: context.killSignal,
+    kill: context.endings.signalFor(turn.agent),
     terminate: () => endTurn(dir, turnMarker(context, turn), { graceMs: END_GRACE_MS }),
   });
   const { exit, endCause } = result;

@@ -7,6 +7,7 @@ import type { State } from '../core/state.ts';
 import type { Scope } from '../core/state-names.ts';
 import type { AskBoard } from './ask-board.ts';
 import type { Clock } from './clock.ts';
+import type { TurnEndings } from './turn-endings.ts';
 
 /** An environment to be handed on. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,8 +31,8 @@ export interface TurnContext {
   readonly askBoard: AskBoard;
   /** Aborted when the run is to stop: sleeping agents are woken. */
   readonly stopSignal: AbortSignal;
-  /** Aborted when running turns are to be ended, too. */
-  readonly killSignal: AbortSignal;
+  /** Says which of the running turns are to be ended. */
+  readonly endings: TurnEndings;
   /** Called with what agents are doing; undefined when nobody watches, and then nothing is to be spent on it. */
   readonly onActivity: ((activity: Activity) => void) | undefined;
   /** Called when a turn waits to ask an API again that has failed, if `onActivity` is not there. */
@@ -65,6 +66,8 @@ export interface TurnContext {
   readonly isSandbox?: boolean;
   /** Makes a folder in which an agent can work, unless it is there; throws a RaymondError if that is not possible. */
   makeWorkFolder(path: string): Promise<void>;
+  /** Writes the results that a join hands over; throws a RaymondError if that is not possible. */
+  writeResults(path: string, content: string): Promise<void>;
   /** Makes a turn's folder with these files in it; an old one is replaced. */
   makeFolder(turn: TurnRef, files: Readonly<Record<string, string | Uint8Array>>): Promise<string>;
 }

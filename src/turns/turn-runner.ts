@@ -17,6 +17,7 @@ import { takeWorktreeTurn } from './worktree-turn.ts';
 export interface TurnRunner {
   prepare(turn: ClaudeTurn | ScriptTurn): Promise<Began | Unreadable | Unrecorded>;
   take(turn: Turn): Promise<Signal | null>;
+  end(agent: string): void;
 }
 
 /** Creates the turn runner of a run. It runs scripts itself and leaves prompts to the backend. */
@@ -41,6 +42,8 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
         for (const folder of [turn.runFolder, turn.taskFolder]) {
           if (folder !== null) await context.makeWorkFolder(folder);
         }
+        if (turn.results !== null && turn.results.file !== null)
+          await context.writeResults(turn.results.file, JSON.stringify(turn.results.workers));
         const isScript = turn.kind === 'script';
         const warnings = await (isScript ? runnerFor(turn.state).prepare(turn, state) : backend.prepare(turn, state));
         preparedAgents.add(turn.agent);
@@ -53,22 +56,27 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
       }
     },
 
-    async take(turn) {
-      if (turn.kind === 'sleep' && turn.why === 'ask')
-        return backend.waitForAnswer?.(turn) ?? context.askBoard.wait(turn);
-      if (turn.kind === 'sleep') {
-        const slept = await sleep(clock, turn, context.stopSignal);
-        return slept ? { kind: 'woke', at: clock.now(), agent: turn.agent } : null;
-      }
-      if (turn.kind === 'worktree') {
-        // One after the other: git locks the repository for each.
-        const taken = worktrees.then(() => takeWorktreeTurn(context, turn));
-        worktrees = taken.catch(() => {});
-        return taken;
-      }
-      const adopted = !preparedAgents.delete(turn.agent);
-      return turn.kind === 'script' ? runnerFor(turn.state).take(turn, adopted) : backend.take(turn, adopted);
-    },
+    take: (turn) =>
+      context.endings.during(turn.agent, async (end) => {
+        if (turn.kind === 'sleep' && turn.why === 'ask') {
+          const answered = backend.waitForAnswer?.(turn) ?? context.askBoard.wait(turn);
+          return Promise.race([answered, nullOnceAborted(end)]);
+        }
+        if (turn.kind === 'sleep') {
+          const slept = await sleep(clock, turn, AbortSignal.any([context.stopSignal, end]));
+          return slept ? { kind: 'woke', at: clock.now(), agent: turn.agent } : null;
+        }
+        if (turn.kind === 'worktree') {
+          // One after the other: git locks the repository for each.
+          const taken = worktrees.then(() => takeWorktreeTurn(context, turn));
+          worktrees = taken.catch(() => {});
+          return taken;
+        }
+        const adopted = !preparedAgents.delete(turn.agent);
+        return turn.kind === 'script' ? runnerFor(turn.state).take(turn, adopted) : backend.take(turn, adopted);
+      }),
+
+    end: (agent) => context.endings.end(agent),
   };
 }
 
@@ -79,8 +87,12 @@ async function resolveRules({ readScope }: TurnContext, { file, rules }: State):
   return { ...rules, guards: resolveGuards(guards, await readScope(file)) };
 }
 
-/** A clock that was set back must not prolong the wait before a retry; a limit ends at a time of day. */
+/** Resolves to null when the signal is aborted. */
+const nullOnceAborted = (signal: AbortSignal): Promise<null> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+
+/** A clock that was set back must not prolong the wait before a retry; a limit and a join end at a time of day. */
 function sleep(clock: Clock, { why, untilMs }: SleepTurn, wake: AbortSignal): Promise<boolean> {
-  if (why === 'usage_limit') return clock.sleepUntil(untilMs, wake);
+  if (why !== 'retry') return clock.sleepUntil(untilMs, wake);
   return clock.sleepFor(Math.min(untilMs - clock.now(), MAX_BACK_OFF_MS), wake);
 }

@@ -1,3 +1,4 @@
+import { joinAttributeProblem } from '../core/join-terms.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Policy, PolicyEntry } from '../core/policy.ts';
 import type { Platform } from '../core/state-names.ts';
@@ -64,7 +65,7 @@ export function readPolicyEntry(
     if (ENTRY_KEYS.includes(field.name) && (takesPayload || field.name !== 'payload')) continue;
     if (!checkAttribute(tag, field, report, platform)) continue;
     const value = readScalarField(field, report);
-    if (value !== undefined && checkAttributeValue(field, value, report)) attributes.set(field.name, value);
+    if (value !== undefined && checkAttributeValue(tag, field, value, report)) attributes.set(field.name, value);
   }
   const entry = { tag, target, attributes: Object.fromEntries(attributes), ...(payload !== undefined && { payload }) };
   return { entry, positions: { at: item.at, keys: valuePositions(fields) } };
@@ -128,14 +129,14 @@ function readTarget(tag: TagName, field: YamlField | undefined, report: FindingR
     return null;
   }
   const name = readScalarField(field, report);
-  return name !== undefined && checkAttributeValue(field, name, report) ? name : null;
+  return name !== undefined && checkAttributeValue(tag, field, name, report) ? name : null;
 }
 
 /** Reads the text that a `<result>` must have. It is compared without outer white space, as the text of a tag is. */
 function readPayload(field: YamlField | undefined, report: FindingReport): string | undefined {
   if (field === undefined) return undefined;
   const payload = readScalarField(field, report)?.trim();
-  return payload !== undefined && checkAttributeValue(field, payload, report) ? payload : undefined;
+  return payload !== undefined && checkAttributeValue('result', field, payload, report) ? payload : undefined;
 }
 
 /** Whether a tag takes this attribute. One that it does not take is an error if it is built in, else a warning. */
@@ -164,8 +165,9 @@ function checkAttribute(
 }
 
 /** Whether an attribute can have this value at all. */
-function checkAttributeValue({ name, value }: YamlField, text: string, report: FindingReport): boolean {
-  if (text === '' && (isStateKey(name) || name === 'model' || name === 'effort')) {
+function checkAttributeValue(tag: TagName, { name, value }: YamlField, text: string, report: FindingReport): boolean {
+  const isBuiltIn = name === 'target' || isBuiltInAttribute(tag, name);
+  if (text === '' && isBuiltIn && (isStateKey(name) || NEVER_EMPTY.includes(name))) {
     report.error(value.at, `\`${name}\` is empty: give it a value, or leave it out to permit any`);
     return false;
   }
@@ -173,9 +175,22 @@ function checkAttributeValue({ name, value }: YamlField, text: string, report: F
     report.error(value.at, `\`stack\` can be \`clear\` or \`keep\`, not ${quoteInMessage(text)}`);
     return false;
   }
+  const problem = findOwnProblem(tag, name, text);
+  if (problem !== undefined) {
+    report.error(value.at, problem);
+    return false;
+  }
   if (!text.includes('\0')) return true;
   report.error(value.at, `${quoteInMessage(name)} contains a NUL character: remove it`);
   return false;
+}
+
+const NEVER_EMPTY = ['model', 'effort', 'in', 'as'];
+
+/** Finds what is wrong with the value of an attribute that only this tag has. */
+function findOwnProblem(tag: TagName, name: string, text: string): string | undefined {
+  if (tag === 'join') return joinAttributeProblem(name, text);
+  return tag === 'fork-each' && name === 'as' ? variableNameProblem(text, 'unix') : undefined;
 }
 
 /** Reads a value as it is written, the name of a state without outer spaces. Undefined if there is none. */

@@ -1,3 +1,5 @@
+import { DURATION_PATTERN } from '../core/duration.ts';
+import { WAIT_PATTERN } from '../core/join-terms.ts';
 import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute } from '../core/tag.ts';
 import { TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { VARIABLE_NAME_SCHEMA } from '../core/variables.ts';
@@ -48,6 +50,8 @@ const TAG_DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   call: 'Run a state in a branch of this session, then continue in `return` with its result.',
   function: 'Run a state in a session of its own, then continue in `return` with its result.',
   fork: 'Start a worker in another state, and continue in `next`.',
+  'fork-each': 'Start a worker for each item of a file, and continue in `next`.',
+  join: 'Continue in another state, in the same session, once the workers are done.',
   ask: 'Ask a person, and continue in `next` with the answer.',
   result: 'Return a result to the caller, or end.',
   'call-workflow': 'Run another workflow in a branch of this session, then continue in `return` with its result.',
@@ -80,20 +84,29 @@ const ATTRIBUTE_SCHEMAS: Readonly<Record<BuiltInAttribute, FrontmatterValueSchem
   model: withDescription('The model.', { ...NONEMPTY_SCALAR_SCHEMA, examples: SUGGESTED_VALUES.model }),
   effort: withDescription('The effort.', { ...NONEMPTY_SCALAR_SCHEMA, examples: SUGGESTED_VALUES.effort }),
   wait: withDescription('How many workers to wait for: all, any, or a number.', {
-    ...FRONTMATTER_SCALAR_SCHEMA,
-    pattern: '^(all|any|[1-9][0-9]*)$',
+    type: ['string', 'integer'],
+    pattern: WAIT_PATTERN,
     minimum: 1,
+    maximum: 999_999_999,
     examples: ['all', 'any'],
   }),
-  timeout: withDescription('How long to wait.', FRONTMATTER_SCALAR_SCHEMA),
+  timeout: withDescription('How long to wait.', {
+    type: ['string', 'number'],
+    pattern: DURATION_PATTERN,
+    minimum: 0,
+    exclusiveMaximum: 1_000_000_000,
+  }),
   timeout_next: withDescription('The state to continue in when that time is over.', STATE_NAME_SCHEMA),
   cancel: withDescription('Whether workers that are not waited for any more are ended.', {
-    ...FRONTMATTER_SCALAR_SCHEMA,
+    type: ['string', 'boolean'],
     enum: ['true', 'false', true, false, null],
   }),
   group: withDescription('Only workers whose variable `group` has this value.', FRONTMATTER_SCALAR_SCHEMA),
   in: withDescription('The file with the items.', NONEMPTY_SCALAR_SCHEMA),
-  as: withDescription('The name of the variable that has the item.', NONEMPTY_SCALAR_SCHEMA),
+  as: withDescription('The name of the variable that has the item.', {
+    ...NONEMPTY_SCALAR_SCHEMA,
+    not: { type: 'string', ...VARIABLE_NAME_SCHEMA.not },
+  }),
 };
 
 /** The schema of `allowed_transitions`: what `readAllowedTransitions` takes, with built-in words in lower case only. */

@@ -68,8 +68,7 @@ describe('raymond demo', () => {
       '[main] DECIDE.md → TEST.sh (goto',
       '[main] TEST.sh → REVIEW.md (function',
       '[main] REVIEW.md → DECIDE.md (result',
-      '[main] DECIDE.md → WAIT.sh (fork',
-      '[main] WAIT.sh → FINISH.md (goto',
+      '[main] DECIDE.md → FINISH.md (fork',
       '[main] FINISH.md → end (result',
     ]);
     expect(ways.filter((line) => line.startsWith('[main_')).sort()).toStrictEqual([

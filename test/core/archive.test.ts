@@ -55,7 +55,7 @@ class Dispatcher {
       this.longestLine[kind] = Math.max(this.longestLine[kind], length);
     }
     this.run = next.run;
-    this.scheduler.update(signal, next.run);
+    this.scheduler.update(signal, next);
   }
 }
 

@@ -39,8 +39,9 @@ function playFan({ workers, parallel, budgetMicros, prices, pick }: Fan): { run:
   const scheduler = new TurnScheduler(run);
   let mostAtOnce = 0;
   const say = (signal: Signal): void => {
-    run = step(run, signal).run;
-    scheduler.update(signal, run);
+    const next = step(run, signal);
+    run = next.run;
+    scheduler.update(signal, next);
     const { count, capMicros, uncapped } = sumClaudeTurns(run.agents);
     mostAtOnce = Math.max(mostAtOnce, count);
     expect(uncapped).toBe(0);

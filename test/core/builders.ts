@@ -25,6 +25,7 @@ export const contextOf = (changes: Partial<AnswerContext> = {}): AnswerContext =
   maxForks: null,
   implicit: 'without_tag',
   variables: {},
+  openWorkers: () => 0,
   ...changes,
 });
 
@@ -58,6 +59,8 @@ export const goOf = (body: string, changes: Partial<TransitionTarget> = {}): Tra
   effort: null,
   own: {},
   variables: {},
+  join: null,
+  items: null,
   ...changes,
 });
 

@@ -49,8 +49,9 @@ function play(
   let run = startRun(WORKFLOW, { parallel, budgetMicros: 1e12 });
   const scheduler = new TurnScheduler(run);
   const say = (signal: Signal): void => {
-    run = step(run, signal).run;
-    scheduler.update(signal, run);
+    const next = step(run, signal);
+    run = next.run;
+    scheduler.update(signal, next);
   };
   const answer = (agent: string, isScript: boolean): Signal => {
     const chosen = choose(agent, chance());

@@ -247,7 +247,7 @@ describe('forks of one answer', () => {
   test('are as many as max_forks allows; more are refused as a whole, and the agent is reminded', () => {
     const driver = new RunDriver(LOOP, { maxForks: 3 }).answer(forks(4));
     expect(driver.run.agents).toHaveLength(1);
-    const message = 'it has 4 <fork> tags, and one answer may have at most 3 (`max_forks`)';
+    const message = 'it starts 4 workers, and one answer may start at most 3 (`max_forks`)';
     expect(driver.eventsOf('reminded')).toMatchObject([{ problem: 'too_many_forks', message }]);
     driver.answer(forks(3));
     expect(driver.run.agents).toHaveLength(4);

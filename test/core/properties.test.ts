@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Agent } from '../../src/core/agent.ts';
+import { type Agent, isDone, recordedTurn } from '../../src/core/agent.ts';
 import { archivedCount } from '../../src/core/archive.ts';
 import { due } from '../../src/core/due.ts';
 import type { Event, Transitioned } from '../../src/core/event.ts';
@@ -39,8 +39,10 @@ test('the random runs reach every part of the interpreter', () => {
   expect([...kinds].sort()).toStrictEqual(
     [
       ...['agent_ended', 'agent_failed', 'agent_paused', 'agent_resumed', 'agent_started', 'answer_withheld'],
-      ...['archived', 'ask_answered', 'ask_timed_out', 'asked', 'evaluated', 'evaluating', 'phase asking'],
+      ...['ask_answered', 'ask_timed_out', 'asked', 'evaluated', 'evaluating', 'phase asking'],
       ...GUARD_OUTCOMES.map((outcome) => `guard ${outcome}`),
+      ...['agent_cancelled', 'archived', 'cancelling', 'joined', 'joining'],
+      ...['phase cancelled', 'phase cancelling', 'phase joining'],
       ...['phase ended', 'phase failed', 'phase limited', 'phase paused', 'phase ready', 'phase running'],
       ...[
         'phase sleeping',
@@ -153,13 +155,47 @@ test('no paid turn starts once the budget is used up, and never more than `paral
   fc.assert(
     fc.property(story, (actions) => {
       applyActions(fresh(), actions, new CostMeter(), (before, signal, after) => {
-        const paid = after.agents.filter(({ phase }) => phase.kind === 'running' && phase.turn.session !== null);
+        const paid = after.agents.filter(({ phase }) => recordedTurn(phase)?.session != null);
         expect(paid.length).toBeLessThanOrEqual(3);
         const starts =
           signal.kind === 'began' &&
           getAgent(after, signal.agent).phase.kind === 'running' &&
           getAgent(before, signal.agent).phase.kind !== 'running';
         if (starts) expect(before.ledger.spentMicros).toBeLessThan(before.options.budgetMicros ?? 0);
+      });
+    }),
+  );
+});
+
+test('a join takes note of each worker once, of its own workers only, and of none that can still go on', () => {
+  fc.assert(
+    fc.property(story, (actions) => {
+      applyActions(fresh(), actions, new CostMeter(), (before, _signal, after) => {
+        for (const agent of after.agents) {
+          const earlier = before.agents.find(({ id }) => id === agent.id);
+          if (earlier === undefined || earlier.joinedBy === null) continue;
+          expect(agent.joinedBy).toBe(earlier.joinedBy);
+          if (earlier.phase.kind !== 'cancelling') expect(agent.phase).toStrictEqual(earlier.phase);
+        }
+      });
+    }),
+  );
+});
+
+test('a joining agent waits for as many workers as are missing, and what it has in hand stays', () => {
+  fc.assert(
+    fc.property(story, (actions) => {
+      applyActions(fresh(), actions, new CostMeter(), (_before, _signal, after) => {
+        for (const { id, phase, results } of after.agents) {
+          const noted = (join: number) =>
+            after.agents.filter(({ parent, joinedBy }) => parent === id && joinedBy === join);
+          if (phase.kind === 'joining') {
+            if (phase.ending === 0)
+              expect([phase.done < phase.wanted, noted(phase.join).length]).toStrictEqual([true, phase.done]);
+            else expect(after.agents.filter(({ phase: { kind } }) => kind === 'cancelling').length).toBeGreaterThan(0);
+          }
+          if (results !== null) expect(noted(results).every(isDone)).toBe(true);
+        }
       });
     }),
   );
@@ -216,7 +252,8 @@ test('the random runs contain every kind of turn that an observer must know', ()
         'goto input',
       ],
       ...['ask display_files', 'ask next', 'ask timeout', 'ask timeout_next'],
-      ...['reset cd', 'reset input', 'reset stack'],
+      ...['reset cd', 'reset input', 'reset stack', 'fork group', 'fork-each in', 'fork-each next'],
+      ...['join cancel', 'join group', 'join timeout', 'join timeout_next', 'join wait'],
       ...['effort', 'input', 'model', 'return'].map((name) => `call-workflow ${name}`),
       ...['cd', 'effort', 'input', 'model', 'return'].map((name) => `function-workflow ${name}`),
       ...['cd', 'effort', 'input', 'model', 'n', 'next'].map((name) => `fork-workflow ${name}`),
@@ -248,7 +285,9 @@ function replayEvents(events: readonly Event[]): { status: string; agents: Recor
     if (!('agent' in event)) continue;
     const { agent, state } = event;
     if (event.kind === 'agent_started') {
-      const { model = null, effort = null, worktree } = forks.shift()?.attributes ?? {};
+      // Each item of a `fork-each` is a worker.
+      const fork = forks[0]?.tag === 'fork-each' ? forks[0] : forks.shift();
+      const { model = null, effort = null, worktree } = fork?.attributes ?? {};
       if (worktree !== undefined) wanted.add(agent);
       const { cwd, input } = event;
       agents[agent] = { state, cwd, input, model, effort, stack: [], doing: 'ready', costMicros: 0 };
@@ -265,6 +304,9 @@ function replayEvents(events: readonly Event[]): { status: string; agents: Recor
       opened.add(agent);
       agents[agent] = { ...agents[agent], cwd: event.cwd };
     }
+    // What a turn that is being ended comes to does not matter.
+    if (event.kind === 'turn_ended' && told.doing === 'cancelling') agents[agent] = { ...told, costMicros };
+    if (event.kind === 'joined') agents[agent] = { ...agents[agent], state: event.to };
     if (event.kind !== 'transition') continue;
     agents[agent] = { ...agents[agent], ...positionAfter(told, event) };
     if (event.to === null && opened.has(agent)) agents[agent] = { ...agents[agent], doing: 'worktree' };
@@ -289,10 +331,12 @@ function positionAfter(before: AgentPosition, { to, input, depth, tags, guard }:
     case 'reset':
       return { state: last?.target ?? '', input, cwd: last?.attributes.cd ?? cwd, stack: depth === 0 ? [] : stack };
     case 'goto':
+    case 'join':
       return { state: last?.target ?? '', input };
     case 'ask':
       return { state: to, input };
     case 'fork':
+    case 'fork-each':
       return { state: last?.attributes.next ?? '', input };
     default:
       return { ...stack.at(-1), input, stack: stack.slice(0, -1) };
@@ -315,6 +359,10 @@ const PHASE_AFTER: Partial<Record<Event['kind'], string>> = {
   agent_failed: 'failed',
   agent_ended: 'ended',
   worktree_opened: 'ready',
+  joining: 'joining',
+  joined: 'ready',
+  cancelling: 'cancelling',
+  agent_cancelled: 'cancelled',
 };
 
 function summary({ run, archived }: { readonly run: Run; readonly archived: readonly Agent[] }): {

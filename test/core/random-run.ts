@@ -110,6 +110,25 @@ const text = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
+      .tuple(
+        fc.array(fc.tuple(state, attributes(' group="g"', INPUT)), { maxLength: 3 }),
+        state,
+        attributes(' wait="any"', ' wait="2"', ' group="g"', ' cancel="true"', ' timeout="1" timeout_next="B"'),
+      )
+      .map(([forks, next, more]) => {
+        const tags = forks.map(([to, each]) => `<fork${each}>${to}</fork>`);
+        return `${tags.join(' ')}<join${more}>${next}</join>`;
+      }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom('items.txt', 'items.jsonl', 'gone.txt'), state, state, fc.constantFrom('goto', 'join'))
+      .map(([file, to, next, tag]) => `<fork-each in="${file}">${to}</fork-each><${tag}>${next}</${tag}>`),
+  },
+  {
+    weight: 4,
+    arbitrary: fc
       .tuple(fc.constantFrom('call', 'function'), spec, state, fc.boolean(), attributes(MODEL, EFFORT, INPUT))
       .map(([tag, to, back, moves, more]) => {
         const cd = tag === 'function' && moves ? ' cd="sub"' : '';
@@ -242,6 +261,10 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
     ...(action.denied && { prints: ['a', 'b'] }),
     folders: { sub: '/w/sub' },
     workflows: WORKFLOWS,
+    files: {
+      'items.txt': { text: 'one\n\ntwo\n' },
+      'items.jsonl': { text: '{"name":"one","group":"g"}\n' },
+    },
     scope,
     ...(turn.stuck !== null && { fingerprint: action.killed ? 'a' : 'b' }),
     matches: [action.text.includes('START'), null, null],
@@ -274,7 +297,7 @@ export function applyActions(
   run: Run,
   actions: readonly Action[],
   meter: CostMeter,
-  onStep?: (before: Run, signal: Signal, after: Run, events: readonly Event[]) => void,
+  onStep?: (before: Run, signal: Signal, after: Run, events: readonly Event[], others: readonly string[]) => void,
 ): { run: Run; events: Event[]; archived: Agent[] } {
   const events: Event[] = [];
   const archived: Agent[] = [];
@@ -284,7 +307,7 @@ export function applyActions(
     if (signal === undefined) continue;
     const next = step(now, signal, FEW_AGENTS);
     if (next.run.archive !== now.archive) archived.push(...missingAgents(now, next.run));
-    onStep?.(now, signal, next.run, next.events);
+    onStep?.(now, signal, next.run, next.events, next.others ?? []);
     events.push(...next.events);
     now = next.run;
   }

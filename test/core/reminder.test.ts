@@ -20,6 +20,8 @@ Answer with exactly one of these tags (a <fork> may be repeated, one for each wo
     <call return="STATE">STATE</call>
     <function return="STATE">STATE</function>
     <fork next="STATE">STATE</fork>
+    <fork-each next="STATE" in="FILE">STATE</fork-each>
+    <join>STATE</join>
     <result>your result</result>
 
 STATE is one of: A.md, B.md, N.md, R.md, RUN.sh, W.md`,

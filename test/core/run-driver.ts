@@ -121,7 +121,7 @@ export class RunDriver {
 
   wake(agent: string): this {
     const { phase } = getAgent(this.run, agent);
-    const at = phase.kind === 'sleeping' ? phase.untilMs : this.tick();
+    const at = 'untilMs' in phase && phase.untilMs !== null ? phase.untilMs : this.tick();
     this.apply({ kind: 'woke', at, agent });
     return this;
   }

@@ -52,6 +52,10 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   agent_resumed: {},
   worktree_opened: { path: true, branch: true, base: true, cwd: true },
   worktree_left: { path: true, branch: true, kept: true, commits: true, dirty: true },
+  joining: { workers: true, done: true, wanted: true, group: true, untilMs: true },
+  joined: { to: true, timedOut: true, workers: true, left: true },
+  cancelling: { by: true },
+  agent_cancelled: { by: true },
   warning: { message: true },
 };
 
@@ -64,6 +68,20 @@ export const PHASES: Kinds<Phase, never> = {
   limited: { maxVisits: true },
   paused: { why: true, message: true, prompt: true, answer: true },
   asking: { ask: true, question: true, askedAt: true, untilMs: true, tag: true, implicit: true },
+  joining: {
+    join: true,
+    workers: true,
+    done: true,
+    wanted: true,
+    group: true,
+    cancel: true,
+    ending: true,
+    untilMs: true,
+    timeoutNext: true,
+    timedOut: true,
+  },
+  cancelling: { turn: true, by: true },
+  cancelled: { by: true },
   failed: { message: true },
   ended: { result: true },
 };

@@ -32,7 +32,8 @@ export async function runTableTurns(
 ): Promise<TableRun> {
   const { name, path, platform, entry: state } = workflow;
   const start = { state, cwd: CWD, input: null, options: DEFAULT_OPTIONS, startedAt: 0 };
-  let run = newRun({ id: 'table', workflow: { name, path, platform }, ...start });
+  const workFolders = { run: `${CWD}/run`, task: `${CWD}/{{agent_id}}` };
+  let run = newRun({ id: 'table', workflow: { name, path, platform }, workFolders, ...start });
   let sessions = 0;
   const rows: string[][] = [];
   const unknown: string[] = [];
@@ -64,6 +65,7 @@ export async function runTableTurns(
       denials: [],
       scope,
       folders: exist,
+      files: { 'items.txt': { text: 'a\nb\n' } },
     } as const;
     const next = step(began.run, answered);
     run = next.run;
@@ -107,6 +109,10 @@ function describeEvent(event: Event): string {
       return `reminded, ${event.count} of ${event.limit}`;
     case 'visit_limit':
       return `stops: max_visits is ${event.maxVisits}`;
+    case 'joining':
+      return `waits for ${event.wanted} workers`;
+    case 'joined':
+      return `${event.agent} goes on`;
     case 'warning':
       return `warning: ${event.message}`;
     default:

@@ -50,6 +50,10 @@ class FakeWorld implements World {
     };
   };
 
+  end: World['end'] = (agent) => {
+    this.diary.push(`end ${agent}`);
+  };
+
   save: World['save'] = async (steps) => {
     this.diary.push(`save ${steps.length}`);
     this.saved = steps.at(-1)?.step.run;

@@ -120,5 +120,12 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
       dirty: true,
     },
   },
+  joining: { ...here, kind: 'joining', workers: 5, done: 1, wanted: 4, group: 'docs', untilMs: AT + 60_000 },
+  joined: {
+    ...{ ...here, kind: 'joined', to: 'NEXT.md', timedOut: true, left: 1 },
+    workers: { ended: 3, failed: 1, limited: 0, cancelled: 0 },
+  },
+  cancelling: { ...here, kind: 'cancelling', by: 'main' },
+  agent_cancelled: { ...here, kind: 'agent_cancelled', by: 'main' },
   warning: { ...here, kind: 'warning', message: 'odd' },
 };

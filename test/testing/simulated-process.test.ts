@@ -29,6 +29,7 @@ function newTurn(time: VirtualTime) {
     ...{
       taskFolder: null,
       runFolder: null,
+      results: null,
       variables: {},
       policy: [],
       error: null,
@@ -75,6 +76,7 @@ test('a crashed world emits no events, answers no turns and gets no requests', a
     prepare: () => Promise.reject(new Error('it was asked')),
     take: () => Promise.reject(new Error('it was asked')),
     save: () => new Promise((saved) => (finish = saved)),
+    end: () => {},
     notify: (events) => void done.push(...events.map(({ kind }) => kind)),
   };
   const staged = killable(world, gone.signal);

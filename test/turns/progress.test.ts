@@ -52,6 +52,7 @@ function fingerprintIn(
     ...{
       taskFolder: null,
       runFolder: null,
+      results: null,
       variables: {},
       attributes: {},
       policy: [],

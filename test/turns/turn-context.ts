@@ -2,6 +2,7 @@ import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 import { AskBoard } from '../../src/turns/ask-board.ts';
 import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
+import { TurnEndings } from '../../src/turns/turn-endings.ts';
 
 /** The context of turns that all share one folder, without a run around them. */
 export const newTurnContext = (folder: string, overrides: Partial<TurnContext> = {}): TurnContext => ({
@@ -18,7 +19,7 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
     SYSTEM_CLOCK,
   ),
   stopSignal: new AbortController().signal,
-  killSignal: new AbortController().signal,
+  endings: new TurnEndings(new AbortController().signal),
   onActivity: undefined,
   warn: (_, message) => {
     throw new Error(`unexpected warning: ${message}`);
@@ -34,6 +35,7 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   retry: false,
   worktreeFolder: (agent) => `${folder}/worktrees/${agent}`,
   makeWorkFolder: async () => {},
+  writeResults: async () => {},
   makeFolder: async () => folder,
   ...overrides,
 });

@@ -1,4 +1,4 @@
-import { type Agent, turnFileOf } from '../../core/agent.ts';
+import { type Agent, recordedTurn, turnFileOf } from '../../core/agent.ts';
 import { archivedCount } from '../../core/archive.ts';
 import { isLive } from '../../core/observed-status.ts';
 import { countTokens, NO_TOKENS } from '../../core/tokens.ts';
@@ -9,6 +9,7 @@ import {
   formatCount,
   formatDollars,
   formatDuration,
+  formatJoinWait,
   formatShortCount,
   TURN_WAIT_WORDS,
 } from '../../events/format.ts';
@@ -53,7 +54,7 @@ function describeHiddenAgents(hidden: number, archived: number, all: boolean): r
   return [`… and ${count}: --all shows them`];
 }
 
-const isEnded = ({ phase }: Agent): boolean => phase.kind === 'ended';
+const isEnded = ({ phase }: Agent): boolean => phase.kind === 'ended' || phase.kind === 'cancelled';
 
 function createAgentColumns(
   { run, observedStatus, history }: StatusReport,
@@ -61,8 +62,10 @@ function createAgentColumns(
 ): readonly Column<Agent>[] {
   const live = isLive(observedStatus);
   const traffic = live ? turnTrafficOf(run) : null;
-  const turnsMs = ({ id, phase }: Agent): number =>
-    (history.agents.get(id)?.turnsMs ?? 0) + (live && phase.kind === 'running' ? now - phase.turn.startedAt : 0);
+  const turnsMs = ({ id, phase }: Agent): number => {
+    const turn = live ? recordedTurn(phase) : null;
+    return (history.agents.get(id)?.turnsMs ?? 0) + (turn === null ? 0 : now - turn.startedAt);
+  };
   const formatAgentTokens = ({ id }: Agent): string =>
     formatShortCount(countTokens(history.agents.get(id)?.tokens ?? NO_TOKENS));
   return [
@@ -89,7 +92,7 @@ const formatAgentCost = ({ costMicros }: Agent): string => formatDollars(costMic
 
 /** Describes what an agent is doing. In a run that no process drives it does nothing, whatever its phase says. */
 function describePhase(agent: Agent, traffic: TurnTraffic | null, now: number): string {
-  const { phase } = agent;
+  const { phase, joinedBy } = agent;
   const live = traffic !== null;
   switch (phase.kind) {
     case 'ready':
@@ -106,7 +109,15 @@ function describePhase(agent: Agent, traffic: TurnTraffic | null, now: number): 
     case 'worktree':
       return phase.result === null ? 'gets a worktree' : 'leaves its worktree';
     case 'limited':
-      return 'max_visits reached';
+      return `max_visits reached${joinedBy === null ? '' : ', joined'}`;
+    case 'joining':
+      return phase.ending > 0 ? 'waits for cancelled workers to end' : formatJoinWait(phase, now);
+    case 'cancelling':
+      return live ? 'being ended' : 'to be ended';
+    case 'cancelled':
+      return `cancelled by ${phase.by}`;
+    case 'failed':
+      return joinedBy === null ? phase.kind : 'failed, joined';
     default:
       return phase.kind;
   }
@@ -122,6 +133,8 @@ const PHASE_STYLES: Partial<Record<Agent['phase']['kind'], TextStyle>> = {
   withheld: 'yellow',
   limited: 'yellow',
   paused: 'yellow',
+  cancelling: 'yellow',
+  cancelled: 'dim',
   failed: 'red',
   ended: 'dim',
 };

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { isSettled } from '../../core/agent.ts';
 import type { Event } from '../../core/event.ts';
 import { formatJson } from '../../core/json.ts';
 import type { Run } from '../../core/run.ts';
@@ -79,7 +80,9 @@ async function* countEvents(events: AsyncIterable<Event>, tally: RunTally): Asyn
 
 /** Says why a resume started nothing: the run is over, or what is left of it needs the user's word. */
 function describeNothingStarted({ agents }: Run): string {
-  const isOver = agents.every(({ phase }) => phase.kind === 'ended' || phase.kind === 'failed');
+  const isOver = agents.every(
+    (agent) => agent.phase.kind === 'failed' || agent.phase.kind === 'ended' || isSettled(agent),
+  );
   return isOver
     ? 'This run has ended already; nothing was started.\n'
     : 'This run goes on only with --retry; nothing was started.\n';
@@ -96,13 +99,17 @@ async function reportWriteError(id: string, { err, takeWriteError }: Terminal): 
   err(`The output could not be written (${writeError}); \`raymond status ${id}\` shows the results.\n`);
 }
 
-/** One result as it is; several under the names of their agents, that of the main agent last. */
+/**
+ * The only result as it is; several under the names of their agents, that of the main agent last. Those of workers that were
+ * joined have gone into the work of their parent.
+ */
 function formatResults({ agents }: Run): string {
-  const ordered = agents.toSorted((a, b) => Number(a.parent === null) - Number(b.parent === null));
+  const shown = agents.filter(({ joinedBy }) => joinedBy === null);
+  const ordered = shown.toSorted((a, b) => Number(a.parent === null) - Number(b.parent === null));
   const results = ordered.flatMap((agent) =>
     agent.phase.kind === 'ended' ? [{ label: formatAgentLabel(agent), text: agent.phase.result }] : [],
   );
-  return results.map(({ label, text }) => `${agents.length === 1 ? '' : `[${label}]\n`}${text}\n`).join('');
+  return results.map(({ label, text }) => `${shown.length === 1 ? '' : `[${label}]\n`}${text}\n`).join('');
 }
 
 /** The path relative to the current folder, unless that is longer. */

@@ -3,7 +3,7 @@ import { openSessionOf } from '../follow.ts';
 import { followAnswer, requestedTags } from '../follow-answer.ts';
 import { type Run, withAgent } from '../run.ts';
 import type { Answered } from '../signal.ts';
-import { isOverBudget, recordTurnEnd } from './turn-end.ts';
+import { afterCancelled, isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Follows the answer of a turn, unless the budget is used up: then it is kept for a resume with a higher one. */
 export function handleAnswered(run: Run, signal: Answered): Step {
@@ -15,6 +15,7 @@ export function handleAnswered(run: Run, signal: Answered): Step {
     prints: signal.prints,
   });
   const { agent } = ended;
+  if (ended.isCancelled) return afterCancelled(ended, at);
   const known = { text, denials, folders, files, workflows, matches, evaluated, ...(fingerprint && { fingerprint }) };
   const answer = { ...known, scope, at };
   if (isOverBudget(ended.run)) {
@@ -38,5 +39,5 @@ export function handleAnswered(run: Run, signal: Answered): Step {
     };
   }
   const next = followAnswer(ended.run, agent, answer);
-  return { run: next.run, events: [...ended.events, ...next.events] };
+  return { ...next, events: [...ended.events, ...next.events] };
 }

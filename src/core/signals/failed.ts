@@ -7,7 +7,7 @@ import { type Run, withAgent } from '../run.ts';
 import type { Failed } from '../signal.ts';
 import { failState, sleep, takeGuard } from '../state-failure.ts';
 import { strongerStop } from '../status.ts';
-import { type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-end.ts';
+import { afterCancelled, type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Reacts to a failed turn. Only a guard lets the agent leave its state because of a failure. */
 export function handleFailed(run: Run, signal: Failed): Step {
@@ -23,6 +23,7 @@ export function handleFailed(run: Run, signal: Failed): Step {
     denials: signal.denials ?? [],
     prints: signal.prints,
   });
+  if (ended.isCancelled) return afterCancelled(ended, at);
   const reaction = chooseReaction(ended, failure);
   const next = REACTION_HANDLERS[reaction](ended, signal, nextPrompt(ended, progress));
   return { run: next.run, events: [...ended.events, ...next.events] };

@@ -1,4 +1,4 @@
-import { type Agent, isTurnRepeatable, type TurnPrompt } from '../agent.ts';
+import { type Agent, isSettled, isTurnRepeatable, type TurnPrompt } from '../agent.ts';
 import { askModeOf } from '../ask.ts';
 import { failUnasked } from '../ask-person.ts';
 import type { Event, Step } from '../event.ts';
@@ -17,7 +17,8 @@ export function handleResumed(run: Run, signal: Resumed): Step {
   const resumable = run.agents.filter((agent) => canResumeAgent(agent, signal.retry));
   const workFolders = run.workFolders ?? signal.workFolders ?? null;
   const attended = signal.attended ?? false;
-  const asked = endQuestions({ ...run, options, workFolders, attended, stop: null, hold: null }, signal);
+  const joins = run.joins || (signal.joins ?? false);
+  const asked = endQuestions({ ...run, options, workFolders, attended, joins, stop: null, hold: null }, signal);
   let next = asked.run;
   const events: Event[] = [{ kind: 'run_resumed', at: signal.at, options }, ...asked.events];
   if (isOverBudget(next)) {
@@ -25,6 +26,7 @@ export function handleResumed(run: Run, signal: Resumed): Step {
     return { run: { ...next, stop }, events: [...events, { kind: 'run_stopping', at: signal.at, stop }] };
   }
   for (const { id } of resumable) {
+    // A join of another agent may have changed it meanwhile.
     const agentStep = resumeAgent(next, getAgent(next, id), signal);
     next = agentStep.run;
     events.push(...agentStep.events);
@@ -53,14 +55,15 @@ function endQuestions(run: Run, { answers = [], timedOut = [], at }: Resumed): S
 
 /** Whether an agent can go on or a stop can be lifted; otherwise the run has ended for good. */
 export const canResume = (run: Run, retry: boolean): boolean =>
-  run.agents.some((agent) => canResumeAgent(agent, retry) || (run.stop !== null && agent.phase.kind !== 'ended'));
+  run.agents.some((agent) => canResumeAgent(agent, retry) || (run.stop !== null && !isSettled(agent)));
 
 /** A failed agent, and one whose script may have done half its work, only goes on if the user or the author permits it. */
 function canResumeAgent(agent: Agent, retry: boolean): boolean {
   const { phase } = agent;
+  if (isSettled(agent)) return false;
   if (phase.kind === 'failed') return retry;
   if (isCutShort({ phase })) return retry || isTurnRepeatable(agent);
-  return phase.kind !== 'ended';
+  return true;
 }
 
 /** Whether the last turn of an agent was cut short, so that nobody knows what it did. */
@@ -119,7 +122,7 @@ function followKeptAnswer(
     at,
   };
   const followed = followAnswer(run, agent, answer);
-  return { run: followed.run, events: [agentResumed(agent, at), ...followed.events] };
+  return { ...followed, events: [agentResumed(agent, at), ...followed.events] };
 }
 
 /** The answers that a resume follows, by agent. */

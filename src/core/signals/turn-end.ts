@@ -1,7 +1,8 @@
-import { type Agent, type RunningTurn, turnSessionOf, withTurnSession } from '../agent.ts';
+import { type Agent, type RunningTurn, recordedTurn, turnSessionOf, withTurnSession } from '../agent.ts';
 import { mergeDenials } from '../denials.ts';
-import type { Event, TurnEnded } from '../event.ts';
+import type { Event, Step, TurnEnded } from '../event.ts';
 import type { FailureKind } from '../failure.ts';
+import { finishCancelled } from '../join.ts';
 import { addMicros, believableCost, type CostReport, enterCost, microsToUsd } from '../ledger.ts';
 import type { Session } from '../position.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
@@ -13,6 +14,8 @@ export interface FinishedTurn {
   readonly run: Run;
   readonly agent: Agent;
   readonly turn: RunningTurn;
+  /** Whether a join needed the agent no more, so that it does not matter how the turn ended. */
+  readonly isCancelled: boolean;
   readonly events: readonly Event[];
 }
 
@@ -33,8 +36,9 @@ interface TurnReport {
 /** Records the end of a turn, whether it succeeded or failed: its cost and its conversation. */
 export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   const before = getAgent(run, report.agent);
-  if (before.phase.kind !== 'running') throw new Error(`${before.id} is ${before.phase.kind}: it has no turn to end`);
-  const { turn } = before.phase;
+  const turn = recordedTurn(before.phase);
+  if (turn === null) throw new Error(`${before.id} is ${before.phase.kind}: it has no turn to end`);
+  const isCancelled = before.phase.kind === 'cancelling';
   const isClaudeTurn = turn.session !== null;
   const sessionId = turn.session === null ? null : (report.reportedSession ?? turn.session.id);
   const cost = report.cost === null ? null : believableCost(report.cost);
@@ -78,17 +82,24 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   });
   const events = [...printed, ended, ...refusedCostWarning(ended, cost), ...otherSessionWarning(ended, report)];
   const charged = withAgent({ ...run, ledger }, agent);
-  if (!isOverBudget(charged) || isOverBudget(run)) return { run: charged, agent, turn, events };
+  if (!isOverBudget(charged) || isOverBudget(run)) return { run: charged, agent, turn, isCancelled, events };
   const stop = strongerStop(run.stop, { kind: 'budget' });
   return {
     run: { ...charged, stop },
     agent,
     turn,
+    isCancelled,
     events: [...events, { kind: 'run_stopping', at: report.at, stop: { kind: 'budget' } }],
   };
 }
 
 const openSession = (id: string): Session => ({ kind: 'open', id });
+
+/** What comes after the last turn of an agent that a join needed no more. */
+export function afterCancelled({ run, agent, events }: FinishedTurn, at: number): Step {
+  const next = finishCancelled(run, agent.id, at);
+  return { run: next.run, events: [...events, ...next.events] };
+}
 
 /** Warns that the ledger does not have the cost that was reported. */
 function refusedCostWarning({ at, agent, state }: TurnEnded, cost: CostReport | null): readonly Event[] {

@@ -18,7 +18,7 @@ export const fork: Transition = {
 };
 
 /** The worker that a tag starts in another state, which is its body. */
-const workerOf = (at: Position, target: TransitionTarget): Worker => ({
+export const workerOf = (at: Position, target: TransitionTarget): Worker => ({
   state: target.body,
   input: target.input,
   cwd: target.cd ?? at.cwd,

@@ -3,10 +3,12 @@ import { ask } from './ask.ts';
 import { call } from './call.ts';
 import { callWorkflow } from './call-workflow.ts';
 import { fork } from './fork.ts';
+import { forkEach } from './fork-each.ts';
 import { forkWorkflow } from './fork-workflow.ts';
 import { callFresh } from './function.ts';
 import { functionWorkflow } from './function-workflow.ts';
 import { goto } from './goto.ts';
+import { join } from './join.ts';
 import { reset } from './reset.ts';
 import { resetWorkflow } from './reset-workflow.ts';
 import { result } from './result.ts';
@@ -19,6 +21,8 @@ export const TRANSITIONS = {
   call,
   function: callFresh,
   fork,
+  'fork-each': forkEach,
+  join,
   ask,
   result,
   'call-workflow': callWorkflow,

@@ -22,6 +22,29 @@ export interface TransitionTarget extends Preference {
   readonly own: Readonly<Partial<Record<TagAttribute, string>>>;
   /** The author's own attributes. */
   readonly variables: Readonly<Record<string, string>>;
+  /** What a `<join>` waits for; null on any other tag. */
+  readonly join: JoinTerms | null;
+  /** The items of a `<fork-each>`; null on any other tag. */
+  readonly items: readonly ForkItem[] | null;
+}
+
+/** What a join waits for. */
+export interface JoinTerms {
+  /** How many workers must be done. */
+  readonly wait: 'all' | number;
+  /** The variable `group` of the workers that it is about; null for all of them. */
+  readonly group: string | null;
+  /** Whether workers that are not needed any more are ended. */
+  readonly cancel: boolean;
+  /** How long it waits, and where the agent then goes on; null if it waits as long as it takes. */
+  readonly timeoutMs: number | null;
+  readonly timeoutNext: string | null;
+}
+
+/** An item of a file for which a worker is started: its variables, and its input if it has one. */
+export interface ForkItem {
+  readonly variables: Readonly<Record<string, string>>;
+  readonly input: string | null;
 }
 
 /** An agent that is about to be started as a worker. */
@@ -44,6 +67,8 @@ export type TransitionResult =
       /** Whether the agent gets a new task folder. */
       readonly startsTask?: boolean;
       readonly warning?: string;
+      /** What the agent waits for before it goes on. */
+      readonly join?: JoinTerms;
     }
   | { readonly kind: 'ask'; readonly question: Question }
   | { readonly kind: 'end'; readonly result: string };

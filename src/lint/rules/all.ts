@@ -28,6 +28,7 @@ export { neverReturns } from './never-returns.ts';
 export { noShebang } from './no-shebang.ts';
 export { noWayOut } from './no-way-out.ts';
 export { notText } from './not-text.ts';
+export { nothingToJoin } from './nothing-to-join.ts';
 export { otherShebang } from './other-shebang.ts';
 export { otherShell } from './other-shell.ts';
 export { pathInName } from './path-in-name.ts';

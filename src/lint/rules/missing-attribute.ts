@@ -18,14 +18,19 @@ export const missingAttribute = defineTagRule(
       const hint = misspelt === undefined ? hintFor(name, key) : `Write \`${key}\` instead of \`${misspelt}\`.`;
       // Another tag of the file may be meant as the goto beside a fork.
       return [
-        { message: `\`${key}="STATE"\` is missing${instead}`, hint, causes: key === 'next' ? [analysis.file] : [] },
+        {
+          message: `\`${key}="${key === 'in' ? 'FILE' : 'STATE'}"\` is missing${instead}`,
+          hint,
+          causes: key === 'next' ? [analysis.file] : [],
+        },
       ];
     }),
 );
 
 const HINTS: Partial<Record<BuiltInAttribute, string>> = {
   return: 'Add `return="STATE"` with the state that is to get the result.',
-  next: 'Add `next="STATE"` with the state where the parent continues, or put one <goto> beside the forks.',
+  next: 'Add `next="STATE"` with the state where the parent continues, or put one <goto> or <join> beside the forks.',
+  in: 'Add `in="FILE"` with the file that has the items.',
 };
 
 const hintFor = (name: TagName, key: BuiltInAttribute): string =>

@@ -44,12 +44,12 @@ const MESSAGES: Readonly<
     hint: 'Put an `exit` after the first one, or an `else` between them.',
   }),
   'tag-beside-forks': (line, prints) => ({
-    message: `the script ${prints} this tag together with the one on line ${line}: beside forks there can only be a <goto>`,
+    message: `the script ${prints} this tag together with the one on line ${line}: beside forks there can only be a <goto> or a <join>`,
     hint: 'Do this in the state where the parent continues, or put an `exit` after the first tag.',
   }),
   'different-next': (line) => ({
     message: `this tag makes the parent continue in another state than the one on line ${line}: all of them must name the same state`,
-    hint: 'Give all of them the same `next`, and a <goto> beside them the same state.',
+    hint: 'Give all of them the same `next`, and a <goto> or <join> beside them the same state.',
   }),
   'repeated-in-loop': () => ({
     message: 'the loop prints a tag in every iteration, and not always the same one: only one is permitted',

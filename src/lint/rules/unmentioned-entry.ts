@@ -81,7 +81,7 @@ function collectTexts(
 }
 
 /** The tags that continue a conversation. */
-const CONTINUING_TAGS: ReadonlySet<TagName> = new Set(['goto', 'call', 'call-workflow', 'ask']);
+const CONTINUING_TAGS: ReadonlySet<TagName> = new Set(['goto', 'join', 'call', 'call-workflow', 'ask']);
 
 /** Whether a text has the names of states, not counting tags of another kind; without states, the name of the tag. */
 function isMentionedIn(text: string, tag: TagName, states: States): boolean {

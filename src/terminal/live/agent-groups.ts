@@ -16,7 +16,7 @@ export interface StateCounts {
 
 /** The agents of a view by what they are doing, found in one pass for each frame. */
 export interface AgentGroups {
-  /** Those that go on: running first, then sleeping, then waiting ones, each in the order of their start. */
+  /** Those that go on: running first, then sleeping, joining and waiting ones, each in the order of their start. */
   readonly live: readonly AgentView[];
   readonly running: number;
   readonly waiting: number;
@@ -43,6 +43,9 @@ const COUNTED_AS: Readonly<Record<Phase['kind'], CountedPhase | null>> = {
   asking: 'waiting',
   limited: 'paused',
   withheld: 'paused',
+  joining: 'waiting',
+  cancelling: 'running',
+  cancelled: null,
   ended: null,
 };
 
@@ -62,7 +65,13 @@ export function groupAgents({
     return counts;
   };
   const totals = { running: 0, waiting: 0, failed: 0, paused: 0 };
-  const byPhase: Record<'running' | 'sleeping' | 'ready', AgentView[]> = { running: [], sleeping: [], ready: [] };
+  const byPhase: Record<'running' | 'cancelling' | 'sleeping' | 'ready' | 'joining', AgentView[]> = {
+    running: [],
+    cancelling: [],
+    sleeping: [],
+    ready: [],
+    joining: [],
+  };
   for (const agent of agents.values()) {
     const { phase, state } = agent;
     const counted = COUNTED_AS[phase];
@@ -70,17 +79,19 @@ export function groupAgents({
       totals[counted] += 1;
       stateOf(state)[counted] += 1;
     }
-    if (phase === 'running' || (stop === null && (phase === 'sleeping' || phase === 'ready')))
+    if (phase === 'running' || phase === 'cancelling') byPhase[phase].push(agent);
+    else if (stop === null && (phase === 'sleeping' || phase === 'ready' || phase === 'joining'))
       byPhase[phase].push(agent);
   }
   for (const [state, done] of endedByState) stateOf(state).done = done;
-  const running = byPhase.running.filter(({ state, evaluator }) => isPrompt(evaluator ?? state)).length;
+  const underWay = [...byPhase.running, ...byPhase.cancelling];
+  const running = underWay.filter(({ state, evaluator }) => isPrompt(evaluator ?? state)).length;
   const traffic: TurnTraffic = {
     isHeld: byPhase.sleeping.some(({ wait }) => wait?.holdsAll === true),
     running,
     parallel,
     hasBudget: budgetMicros !== null,
-    runningScripts: byPhase.running.length - running,
+    runningScripts: underWay.length - running,
     parallelScripts,
   };
   const turnWaits = new Map<TurnWait, number>();
@@ -90,7 +101,7 @@ export function groupAgents({
   }
   return {
     ...totals,
-    live: [...byPhase.running, ...byPhase.sleeping, ...byPhase.ready],
+    live: [...underWay, ...byPhase.sleeping, ...byPhase.joining, ...byPhase.ready],
     traffic,
     turnWaits,
     sleepers: byPhase.sleeping,

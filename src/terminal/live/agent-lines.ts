@@ -1,7 +1,14 @@
 import type { Doing } from '../../core/activity.ts';
 import { isPrompt, stem } from '../../core/state-names.ts';
 import { findTurnWait, type TurnTraffic, type TurnWait } from '../../core/turn-wait.ts';
-import { formatApiRetry, formatClock, formatDollars, formatDuration, TURN_WAIT_WORDS } from '../../events/format.ts';
+import {
+  formatApiRetry,
+  formatClock,
+  formatDollars,
+  formatDuration,
+  formatJoinWait,
+  TURN_WAIT_WORDS,
+} from '../../events/format.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import type { Colorizer, TextStyle } from '../../events/text-style.ts';
 import { padToWidth, shorten, widthOf } from '../../events/text-width.ts';
@@ -88,7 +95,8 @@ const SPINNER = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 /** The sign before an agent: a spinner that moves once a second while its turn runs. */
 function getPhaseMark({ phase }: AgentView, now: number): { readonly sign: string; readonly style: TextStyle } {
   if (phase === 'running') return { sign: SPINNER[Math.floor(now / 1000) % SPINNER.length] ?? '', style: 'cyan' };
-  return phase === 'sleeping' ? { sign: '~', style: 'yellow' } : { sign: '·', style: 'dim' };
+  if (phase === 'cancelling') return { sign: '×', style: 'yellow' };
+  return phase === 'sleeping' || phase === 'joining' ? { sign: '~', style: 'yellow' } : { sign: '·', style: 'dim' };
 }
 
 const formatTurnTime = ({ since }: AgentView, now: number): string =>
@@ -100,7 +108,7 @@ const formatCost = ({ costMicros }: AgentView): string => (costMicros === 0 ? ''
 const MAX_SHOWN_CHARS = 500;
 
 function formatDoing(
-  { phase, state, evaluator, doing, wait, turnWait }: ShownAgent,
+  { phase, state, evaluator, doing, wait, join, turnWait }: ShownAgent,
   now: number,
   width: number,
 ): string {
@@ -110,6 +118,8 @@ function formatDoing(
     if (doing.kind !== 'retries') return shorten(firstLine(doing.text), width);
     return shorten(sanitizeLine(formatApiRetry(doing, doing.untilMs === null ? null : doing.untilMs - now)), width);
   }
+  if (phase === 'cancelling') return shorten('being ended', width);
+  if (join !== null) return shorten(formatJoinWait(join, now), width);
   if (wait === null) return shorten(turnWait === null ? 'waiting' : `waiting for ${TURN_WAIT_WORDS[turnWait]}`, width);
   if (wait.why === 'usage_limit') return shorten(`usage limit until ${formatClock(wait.untilMs, now)}`, width);
   return shorten(`again in ${formatDuration(wait.untilMs - now)}: ${firstLine(wait.message)}`, width);

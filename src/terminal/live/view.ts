@@ -2,6 +2,7 @@ import type { Activity, Doing } from '../../core/activity.ts';
 import type { Phase } from '../../core/agent.ts';
 import type { AgentEnded, Event, RunResumed, RunStarted } from '../../core/event.ts';
 import { REACTIONS } from '../../core/failure.ts';
+import type { Joining } from '../../core/join-event.ts';
 import type { StopReason } from '../../core/run.ts';
 import { addTokens, NO_TOKENS, sumTokens, type Tokens } from '../../core/tokens.ts';
 import { formatAgentLabel } from '../../events/agent-labels.ts';
@@ -22,8 +23,16 @@ export interface AgentView {
   readonly doing: Doing | null;
   /** What it waits for while it sleeps; null otherwise. */
   readonly wait: AgentWait | null;
+  /** The workers it waits for while it joins; null otherwise. */
+  readonly join: JoinView | null;
+  readonly parent: string | null;
+  /** Its variable `group`, by which a join may choose. */
+  readonly group: string | null;
   readonly costMicros: number;
 }
+
+/** The workers that an agent waits for. */
+export type JoinView = Pick<Joining, 'workers' | 'done' | 'wanted' | 'group' | 'untilMs'>;
 
 /** What an agent sleeps for. */
 export interface AgentWait {
@@ -131,6 +140,8 @@ function applyRunEvent(view: LiveView, event: Event): LiveView {
       return event.parent === null ? view : { ...view, workers: view.workers + 1 };
     case 'agent_ended':
       return applyAgentEnd(view, event);
+    case 'agent_cancelled':
+      return { ...view, endedWorkers: view.endedWorkers + 1 };
     default:
       return view;
   }
@@ -157,14 +168,23 @@ type AgentChange<Kind extends AgentEvent['kind']> = (
   agent: AgentView,
 ) => Partial<AgentView>;
 
-const IDLE = { since: null, doing: null, wait: null };
+const IDLE = { since: null, doing: null, wait: null, join: null };
 
 const becomes = (phase: Phase['kind']) => (): Partial<AgentView> => ({ ...IDLE, phase });
 
 /** The changes by kind of event; null for those that change nothing that is shown, and may come after the agent's end. */
 const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> | null } = {
-  agent_started: ({ agent: id, state, variables }) => {
-    return { ...IDLE, label: formatAgentLabel({ id, variables }), phase: 'ready', state, evaluator: null };
+  agent_started: ({ agent: id, state, parent, variables }) => {
+    const { group = null } = variables;
+    return {
+      ...IDLE,
+      label: formatAgentLabel({ id, variables }),
+      phase: 'ready',
+      state,
+      evaluator: null,
+      parent,
+      group,
+    };
   },
   turn_started: ({ at, state, evaluator }) => ({ ...IDLE, phase: 'running', state, evaluator, since: at }),
   turn_ended: ({ costMicros }, agent) => ({ ...IDLE, phase: 'ready', costMicros: agent.costMicros + costMicros }),
@@ -185,6 +205,12 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
   visit_limit: becomes('limited'),
   agent_paused: becomes('paused'),
   agent_failed: becomes('failed'),
+  joining: ({ state, workers, done, wanted, group, untilMs }) => {
+    return { ...IDLE, phase: 'joining', state, join: { workers, done, wanted, group, untilMs } };
+  },
+  joined: ({ to }) => ({ ...IDLE, phase: 'ready', state: to }),
+  cancelling: becomes('cancelling'),
+  agent_cancelled: null,
   agent_ended: null,
   printed: null,
   reminded: null,
@@ -194,7 +220,8 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
 
 function applyAgentEvent(agents: Map<string, AgentView>, event: AgentEvent): void {
   const { agent: id, state, kind } = event;
-  if (kind === 'agent_ended') agents.delete(id);
+  if (isEndOfWorker(kind)) countForJoin(agents, id);
+  if (kind === 'agent_ended' || kind === 'agent_cancelled') agents.delete(id);
   const change = AGENT_CHANGES[kind] as AgentChange<AgentEvent['kind']> | null;
   if (change === null) return;
   const agent = agents.get(id) ?? {
@@ -204,7 +231,24 @@ function applyAgentEvent(agents: Map<string, AgentView>, event: AgentEvent): voi
     evaluator: null,
     phase: 'ready',
     ...IDLE,
+    parent: null,
+    group: null,
     costMicros: 0,
   };
   agents.set(id, { ...agent, ...change(event, agent) });
+}
+
+/** The events after which a worker is done for a join that waits for it. */
+const ENDS: ReadonlySet<AgentEvent['kind']> = new Set(['agent_ended', 'agent_failed', 'visit_limit']);
+
+const isEndOfWorker = (kind: AgentEvent['kind']): boolean => ENDS.has(kind);
+
+/** Counts an agent that is done for the join of its parent, if that waits for it. */
+function countForJoin(agents: Map<string, AgentView>, id: string): void {
+  const worker = agents.get(id);
+  const parent = agents.get(worker?.parent ?? '');
+  if (worker === undefined || parent === undefined || parent.join === null) return;
+  const { group, done } = parent.join;
+  if (group === null || group === worker.group)
+    agents.set(parent.id, { ...parent, join: { ...parent.join, done: done + 1 } });
 }

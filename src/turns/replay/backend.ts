@@ -89,7 +89,7 @@ export class ReplayBackend implements Backend {
     if (answer.fail !== 'session_lost') output.print(initLine(session, turn.cwd));
     const waitForShare = (): Promise<boolean> => {
       if (answer.seconds > 0) output.flush();
-      return waitAnswerTime(this.context, answer, Math.max(1, actions.length));
+      return waitAnswerTime(this.context, turn, answer, Math.max(1, actions.length));
     };
     if (actions.length === 0 && !(await waitForShare())) return 'stopped';
     for (const [index, action] of actions.entries()) {

@@ -67,11 +67,12 @@ export async function reclaimTurnFolder(context: ReplayContext, turn: CannedTurn
 
 /** Waits for a part of an answer's time; false if the turn is to end now. */
 export function waitAnswerTime(
-  { fast, killSignal, clock }: ReplayContext,
+  { fast, endings, clock }: ReplayContext,
+  { agent }: CannedTurn,
   { seconds }: CannedAnswer,
   parts: number,
 ): Promise<boolean> {
-  return clock.sleepFor(fast ? 0 : (seconds * 1000) / parts, killSignal);
+  return clock.sleepFor(fast ? 0 : (seconds * 1000) / parts, endings.signalFor(agent));
 }
 
 /** Simulates a crash of Raymond if an answer asks for it; the process that adopts the turn does not crash again. */

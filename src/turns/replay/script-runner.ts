@@ -42,7 +42,7 @@ export class ReplayScriptRunner implements ScriptRunner {
       const { answer } = requireAnswer(this.context, turn);
       const { context } = this;
       const failed = (failure: Failure): Failed => failedSignal(turn, context.clock.now(), failure, 0);
-      if (!(await waitAnswerTime(context, answer, 1))) return failed(STOPPED);
+      if (!(await waitAnswerTime(context, turn, answer, 1))) return failed(STOPPED);
       for (const file of Object.entries(answer.write)) writeAnswerFile(context, turn, file);
       const prints = new PrintReporter(context, turn, adopted);
       this.print(turn, dir, answer, prints);

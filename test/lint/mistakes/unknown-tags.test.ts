@@ -38,13 +38,9 @@ describe('unknown tags:', () =>
       [],
     ],
     [
-      'a tag to wait for workers with',
-      {
-        'START.sh': bash('echo "<fork>END.md</fork>"', 'echo \'<join next="LAST.md"/>\''),
-        'END.md': END,
-        'LAST.md': END,
-      },
-      ['unknown-tag START.sh:3:7'],
+      'a tag to shorten the conversation with',
+      { 'START.sh': bash('echo "<compact>END.md</compact>"'), 'END.md': END },
+      ['unknown-tag START.sh:2:7'],
     ],
   ]));
 

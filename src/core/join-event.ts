@@ -1,0 +1,45 @@
+import type { DonePhase } from './agent.ts';
+
+/** What the events about joins have in common with all others about agents. */
+interface WorkerEvent {
+  readonly at: number;
+  readonly agent: string;
+  readonly state: string;
+}
+
+/** An agent waits for its workers; `state` is the one that it enters afterwards. */
+export interface Joining extends WorkerEvent {
+  readonly kind: 'joining';
+  /** The workers it waits for, those of them that are done already, and how many of them must be. */
+  readonly workers: number;
+  readonly done: number;
+  readonly wanted: number;
+  /** Only workers whose variable `group` is this one count; null for all of them. */
+  readonly group: string | null;
+  /** When it gives up; null for never. */
+  readonly untilMs: number | null;
+}
+
+/** An agent goes on after a join, because enough of its workers are done or its time is over. */
+export interface Joined extends WorkerEvent {
+  readonly kind: 'joined';
+  /** The state that it enters now. */
+  readonly to: string;
+  readonly timedOut: boolean;
+  /** The workers that it has the results of, by how they ended. */
+  readonly workers: { readonly [Kind in DonePhase['kind']]: number };
+  /** The workers that are still at work, and can be joined later. */
+  readonly left: number;
+}
+
+/** The join of the agent `by` does not need this one any more: its turn is being ended. */
+export interface Cancelling extends WorkerEvent {
+  readonly kind: 'cancelling';
+  readonly by: string;
+}
+
+/** An agent was ended because the join of the agent `by` does not need it any more. */
+export interface AgentCancelled extends WorkerEvent {
+  readonly kind: 'agent_cancelled';
+  readonly by: string;
+}

@@ -1,0 +1,14 @@
+import type { Transition } from './transition.ts';
+
+/** `<join>`: goes on in the same conversation once the agent's workers are done, with their results. */
+export const join: Transition = {
+  body: 'state',
+  attributes: ['wait', 'timeout', 'timeout_next', 'cancel', 'group', 'input', 'input-file'],
+  required: [],
+  variables: false,
+  part: 'continuation',
+  follow(at, target) {
+    const position = { ...at, state: target.body, input: target.input };
+    return { kind: 'on', position, ...(target.join !== null && { join: target.join }) };
+  },
+};
