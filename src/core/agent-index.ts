@@ -1,4 +1,5 @@
-import { type Agent, isSettled, type Phase, recordedTurn } from './agent.ts';
+import { type Agent, type Phase, recordedTurn } from './agent.ts';
+import { isSettled } from './done-phase.ts';
 
 type Agents = readonly Agent[];
 

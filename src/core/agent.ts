@@ -3,6 +3,7 @@ import type { PatternMatch } from './evaluator.ts';
 import type { PauseReason } from './failure.ts';
 import type { FollowedTag } from './followed-tag.ts';
 import type { Streak } from './guards.ts';
+import type { JoinProgress } from './join-progress.ts';
 import type { NamedFolders } from './named-folders.ts';
 import type { Rules } from './policy.ts';
 import type { Position, Session } from './position.ts';
@@ -139,25 +140,6 @@ export interface WorktreeContent {
   readonly dirty: boolean;
 }
 
-/** How far a join is. */
-export interface JoinProgress {
-  /** The step in which it began; no other join of the run has the same. */
-  readonly join: number;
-  /** The workers it is about, those of them that are done, and how many of them must be. */
-  readonly workers: number;
-  readonly done: number;
-  readonly wanted: number;
-  /** It is about workers with this variable `group` only; null for all of them. */
-  readonly group: string | null;
-  /** Whether workers that are not needed any more are ended, and how many turns are being ended now. */
-  readonly cancel: boolean;
-  readonly ending: number;
-  /** When it gives up, and where the agent then goes on; null if it never does. */
-  readonly untilMs: number | null;
-  readonly timeoutNext: string | null;
-  readonly timedOut: boolean;
-}
-
 /** The kind of state that forked a worker: the words of a prompt's fork are a model's, those of a script's its author's. */
 export type ForkOrigin = 'prompt' | 'script';
 
@@ -283,21 +265,6 @@ export const isTurnRepeatable = ({ evaluation, rules }: Agent): boolean =>
 /** The turn of an agent that is on record; null if it has none. */
 export const recordedTurn = (phase: Phase): RunningTurn | null =>
   phase.kind === 'running' || phase.kind === 'cancelling' ? phase.turn : null;
-
-/** The phases of an agent that is done as far as a join is concerned: no turn of it will come by itself. */
-export type DonePhase = Extract<Phase, { kind: 'ended' | 'failed' | 'limited' | 'cancelled' }>;
-
-const DONE: ReadonlySet<Phase['kind']> = new Set<DonePhase['kind']>(['ended', 'failed', 'limited', 'cancelled']);
-
-/** Whether an agent in this phase is done as far as a join is concerned. */
-export const isDonePhase = (phase: Phase): phase is DonePhase => DONE.has(phase.kind);
-
-/** Whether an agent is done as far as a join is concerned. */
-export const isDone = ({ phase }: Pick<Agent, 'phase'>): boolean => isDonePhase(phase);
-
-/** Whether an agent has ended for good: with a result, or otherwise and a join has taken note of that. */
-export const isSettled = ({ phase, joinedBy }: Pick<Agent, 'phase' | 'joinedBy'>): boolean =>
-  phase.kind === 'ended' || (joinedBy !== null && isDonePhase(phase));
 
 /** The number of times that an agent has entered its current state. */
 export function visitCount({ visits, state }: Agent): number {

@@ -3,12 +3,12 @@ import type { AskEvent } from './ask-event.ts';
 import type { FailureKind, PauseReason } from './failure.ts';
 import type { FollowedTag } from './followed-tag.ts';
 import type { CaughtOutcome } from './guards.ts';
-import type { AgentCancelled, Cancelling, Joined, Joining } from './join-event.ts';
 import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
 import type { ModelShare, Tokens } from './tokens.ts';
 import type { TagName } from './transitions/index.ts';
+import type { AgentCancelled, Cancelling, Joined, Joining, WorktreeLeft, WorktreeOpened } from './worker-event.ts';
 
 interface BaseEvent {
   /** In milliseconds since 1970. */
@@ -219,27 +219,6 @@ export interface AgentFailed extends AgentEvent {
 export interface AgentEnded extends AgentEvent {
   readonly kind: 'agent_ended';
   readonly result: string;
-}
-
-/** A worker got a git worktree of its own. */
-export interface WorktreeOpened extends AgentEvent {
-  readonly kind: 'worktree_opened';
-  readonly path: string;
-  readonly branch: string;
-  /** The commit that it was made from. */
-  readonly base: string;
-  /** The folder in it that the worker works in. */
-  readonly cwd: string;
-}
-
-/** A worker with a git worktree ended: the worktree is kept if it holds something new, else removed. */
-export interface WorktreeLeft extends AgentEvent {
-  readonly kind: 'worktree_left';
-  readonly path: string;
-  readonly branch: string;
-  readonly kept: boolean;
-  readonly commits: number;
-  readonly dirty: boolean;
 }
 
 /** A resume lets a paused, limited or failed agent go on where it stands. */

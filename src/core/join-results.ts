@@ -1,4 +1,5 @@
-import { type Agent, type DonePhase, isDonePhase } from './agent.ts';
+import type { Agent } from './agent.ts';
+import { type DonePhase, isDonePhase } from './done-phase.ts';
 import { microsToUsd } from './ledger.ts';
 import type { Run } from './run.ts';
 import { workFoldersOf } from './work-folders.ts';

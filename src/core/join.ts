@@ -1,6 +1,8 @@
-import { type Agent, isDone, isDonePhase, type JoinProgress, recordedTurn } from './agent.ts';
+import { type Agent, recordedTurn } from './agent.ts';
 import { indexOfAgent } from './agent-index.ts';
+import { isDone, isDonePhase } from './done-phase.ts';
 import type { Event, Step } from './event.ts';
+import type { JoinProgress } from './join-progress.ts';
 import { getAgent, type Run, withAgent, withAgents } from './run.ts';
 import type { JoinTerms } from './transitions/transition.ts';
 

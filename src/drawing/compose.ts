@@ -40,7 +40,6 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
       const label = (callsOf.get(edge.from)?.size ?? 0) > 1 ? `return from ${targetName(edge.to)}` : 'return';
       builder.addArrow(edge.from, 'return', edge.return, label);
     }
-    if (edge.timeout !== null) builder.addArrow(edge.from, 'timeout', edge.timeout, 'timeout');
     // A join beside forks says where their parent goes on.
     if (edge.next !== null && !joins.has(connectionKey(edge.from, edge.next))) {
       const isGoto = edge.borrowsNext && gotos.has(connectionKey(edge.from, edge.next));

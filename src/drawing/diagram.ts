@@ -2,7 +2,7 @@ import type { Agent } from '../core/agent.ts';
 import type { StateTally } from '../events/run-tally.ts';
 
 /**
- * The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, the time-out of a join, a guard, the evaluator of a
+ * The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, a guard, the evaluator of a
  * state, or a state that is only mentioned.
  */
 export type ArrowKind =
@@ -15,7 +15,6 @@ export type ArrowKind =
   | 'fork'
   | 'next'
   | 'join'
-  | 'timeout'
   | 'ask'
   | 'result'
   | 'back'

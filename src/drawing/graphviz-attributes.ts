@@ -139,7 +139,6 @@ const ARROW_STYLES: Readonly<Record<ArrowKind, GraphvizStyle>> = {
   fork: { color: '#c2590c', penwidth: 2 },
   next: { color: '#c2590c', style: 'dashed' },
   join: { color: '#c2590c', arrowhead: 'onormal' },
-  timeout: { color: '#c2590c', style: 'dotted' },
   ask: { color: '#a8326e' },
   result: { color: '#2e7d43' },
   back: { color: '#2e7d43', style: 'dashed' },

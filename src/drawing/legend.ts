@@ -22,7 +22,6 @@ const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin'>, string>> 
   fork: 'fork: a worker starts',
   next: 'next: where its parent goes on',
   join: 'join: where it goes on once its workers are done',
-  timeout: 'where it goes on if that takes too long',
   ask: 'ask: where the answer of a person goes',
   result: 'result',
   back: 'result of a subtask: to where its caller goes on',

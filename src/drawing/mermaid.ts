@@ -47,7 +47,6 @@ const ARROW_SYNTAX: Readonly<Record<ArrowKind, string>> = {
   fork: '==>',
   next: '-.->',
   join: '-->',
-  timeout: '-.->',
   ask: '-->',
   result: '-->',
   back: '-.->',

@@ -26,7 +26,7 @@ export class TransitionCounter {
     if (event.kind === 'transition') this.countTransition(event);
     if (event.kind === 'evaluated') this.count(event.state, 'evaluator', event.evaluator);
     if (event.kind === 'joined' && event.timedOut)
-      this.count(this.lastStates.get(event.agent) ?? null, 'timeout', event.to);
+      this.count(this.lastStates.get(event.agent) ?? null, 'join', event.to);
   }
 
   get states(): readonly StateTally[] {

@@ -7,7 +7,8 @@ import { microsToUsd } from '../core/ledger.ts';
 import { isPrompt, stem } from '../core/state-names.ts';
 import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import { AgentLabels } from './agent-labels.ts';
-import { formatDollars, formatFollowedTags, formatJoined, formatLocalTime, formatTokenKinds } from './format.ts';
+import { formatDollars, formatJoined, formatLocalTime, formatTokenKinds } from './format.ts';
+import { formatFollowedTags } from './format-tags.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 
 /** The folder of a run's debug files, and the folder in which each turn keeps its own files. */

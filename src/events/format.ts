@@ -1,13 +1,14 @@
 import type { Activity, ApiRetry } from '../core/activity.ts';
-import type { JoinProgress } from '../core/agent.ts';
 import type { Event, TransitionChoice, TurnEnded } from '../core/event.ts';
 import type { FollowedTag } from '../core/followed-tag.ts';
-import type { Joined } from '../core/join-event.ts';
+import type { JoinProgress } from '../core/join-progress.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus } from '../core/observed-status.ts';
 import { isReplay } from '../core/option-types.ts';
 import { countTokens, sumTokens, type Tokens } from '../core/tokens.ts';
 import type { TurnWait } from '../core/turn-wait.ts';
+import type { Joined } from '../core/worker-event.ts';
+import { formatFollowedTags } from './format-tags.ts';
 import { sanitizeLines } from './sanitize.ts';
 
 /** An amount of money: to the cent, or with four digits if it is less than a cent. */
@@ -217,20 +218,6 @@ function formatOverride({ by, name, why }: TransitionChoice, requested: readonly
 }
 
 const formatReason = (why: string | null): string => (why === null ? '' : `: ${why}`);
-
-/** Tags as they were written, each with its attributes; `…` stands for the text of a result. */
-export const formatFollowedTags = (tags: readonly FollowedTag[]): string => tags.map(formatFollowedTag).join(' ');
-
-const MAX_ATTRIBUTE_LENGTH = 200;
-
-function formatFollowedTag({ tag, written }: FollowedTag): string {
-  const attributes = Object.entries(written.attributes).map(([name, value]) => {
-    const quote = value.includes('"') ? "'" : '"';
-    const shown = value.length > MAX_ATTRIBUTE_LENGTH ? `${value.slice(0, MAX_ATTRIBUTE_LENGTH)}…` : value;
-    return ` ${name}=${quote}${shown.replaceAll(/\s+/g, ' ')}${quote}`;
-  });
-  return `<${tag}${attributes.join('')}>${written.target ?? '…'}</${tag}>`;
-}
 
 /** What a join waits for: `waits for 3 of 5 workers, until 15:50`. */
 export function formatJoinWait(

@@ -1,5 +1,6 @@
-import { type Agent, type JoinProgress, recordedTurn, turnSessionOf } from '../core/agent.ts';
+import { type Agent, recordedTurn, turnSessionOf } from '../core/agent.ts';
 import { archivedCount } from '../core/archive.ts';
+import type { JoinProgress } from '../core/join-progress.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import { isLive } from '../core/observed-status.ts';
 import type { Session } from '../core/position.ts';

@@ -40,7 +40,7 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
   const toWorkflow = (target: EdgeTarget | null): number => (target?.kind === 'any' ? missing : toNumber(target));
   for (const edge of edges)
     exits[numberOf(edge.from)]?.push(
-      ...toExits(edge, isWorkflowTag(edge.tag) ? toWorkflow(edge.to) : toNumber(edge.to), toNumber),
+      toExit(edge, isWorkflowTag(edge.tag) ? toWorkflow(edge.to) : toNumber(edge.to), toNumber),
     );
   for (const [index, { open }] of states.entries()) {
     if (open) exits[index]?.push(...exitsToAnywhere(any));
@@ -62,12 +62,6 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
 /** Whether a state's file says that it can answer in this way; what its evaluators and guards do is no answer. */
 export const isAnswer = ({ origin, evaluator }: Edge): boolean =>
   origin !== 'mentioned' && origin !== 'guard' && evaluator === null;
-
-function toExits(edge: Edge, to: number, toNumber: (target: EdgeTarget | null) => number): readonly FlowExit[] {
-  const exit = toExit(edge, to, toNumber);
-  if (edge.timeout === null) return [exit];
-  return [exit, { kind: 'step', to: toNumber(edge.timeout), clearsStack: false, edge }];
-}
 
 function toExit(edge: Edge, to: number, toNumber: (target: EdgeTarget | null) => number): FlowExit {
   switch (namesakeOf(edge.tag)) {

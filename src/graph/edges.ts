@@ -1,9 +1,8 @@
 import { hasOpenState, implicitTag, namedStates, type Policy, type PolicyEntry, permits } from '../core/policy.ts';
-import { isBuiltInAttribute, STATE_ATTRIBUTES, type Tag } from '../core/tag.ts';
+import { STATE_ATTRIBUTES, type Tag } from '../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import {
-  isAttributeWord,
   isContinuation,
   namesakeOf,
   startsWorkers,
@@ -12,6 +11,7 @@ import {
   takesAttribute,
 } from '../core/transitions/index.ts';
 import type { Transition } from '../core/transitions/transition.ts';
+import { variablesIn } from './fork-variables.ts';
 import { type Edge, type EdgeTarget, targetsOf } from './graph.ts';
 import { uniqueBy } from './group-by.ts';
 import {
@@ -210,7 +210,7 @@ class EdgeBuilder {
 
   private edge(tag: TagName, at: TextPosition): Edge {
     const { file: from } = this.analysis;
-    const targets = { to: null, return: null, next: null, timeout: null } as const;
+    const targets = { to: null, return: null, next: null } as const;
     const flags = {
       payload: null,
       borrowsNext: false,
@@ -223,18 +223,17 @@ class EdgeBuilder {
   }
 
   private targets(name: TagName, target: string | null, attributes: Readonly<Record<string, string>>) {
-    const { body, required, attributes: accepted }: Transition = TRANSITIONS[name];
+    const { body, required }: Transition = TRANSITIONS[name];
     const inPolicy = this.analysis.source.state.rules.policy.length > 0;
-    const targetOfAttribute = (key: (typeof STATE_ATTRIBUTES)[number]): EdgeTarget | null => {
+    const targetOfAttribute = (key: 'return' | 'next'): EdgeTarget | null => {
+      if (!required.includes(key)) return null;
       const written = attributes[key];
-      if (!required.includes(key) && (written === undefined || !accepted.includes(key))) return null;
       return written === undefined ? (inPolicy ? ANY_TARGET : NO_TARGET) : this.target(written);
     };
     // A question leads to where its answer goes.
     if (name === 'ask') return { to: targetOfAttribute('next'), return: null, next: null };
     const to = target === null ? ANY_TARGET : body === 'workflow' ? this.workflowTarget(target) : this.target(target);
-    const [back, next, timeout] = STATE_ATTRIBUTES.map(targetOfAttribute);
-    return { to: body === 'text' ? null : to, return: back ?? null, next: next ?? null, timeout: timeout ?? null };
+    return { to: body === 'text' ? null : to, return: targetOfAttribute('return'), next: targetOfAttribute('next') };
   }
 
   private workflowTarget(spec: string): EdgeTarget {
@@ -291,22 +290,6 @@ const hasOtherAttributes = ({ tag }: PlacedTag): boolean =>
   Object.keys(tag.attributes).some((key) => !(STATE_ATTRIBUTES as readonly string[]).includes(key));
 
 const ANY_TARGET: EdgeTarget = { kind: 'any', written: '' };
-
-/** The variables that a fork sets. */
-function variablesIn(name: TagName, attributeSets: readonly Readonly<Record<string, string>>[]): readonly string[] {
-  if (!TRANSITIONS[name].variables) return [];
-  const own = attributeSets
-    .flatMap((each) => Object.entries(each))
-    .filter(([key, value]) => !isBuiltInAttribute(name, key) && !isAttributeWord(name, key, value));
-  const ofItems = name === 'fork-each' ? attributeSets.flatMap(itemVariables) : [];
-  return [...new Set([...own.map(([key]) => key), ...ofItems])];
-}
-
-/** The variables that the items of a `fork-each` set: any, unless they are lines of text. */
-function itemVariables({ in: file, as = 'item' }: Readonly<Record<string, string>>): readonly string[] {
-  const isText = file !== undefined && !hasUnknownPart(file) && !/\.(json|jsonl|ndjson)$/i.test(file);
-  return ['index', as, ...(isText ? [] : [UNKNOWN])];
-}
 
 /** Drops edges that differ from an earlier one only in their position and origin. */
 const unique = (edges: readonly Edge[]): readonly Edge[] =>

@@ -27,8 +27,6 @@ export interface Edge {
   readonly return: EdgeTarget | null;
   /** The state in which the parent of a worker continues. */
   readonly next: EdgeTarget | null;
-  /** The state in which the agent continues if it has waited for too long. */
-  readonly timeout: EdgeTarget | null;
   /** Whether another tag of the same answer names `next`, such as a goto. */
   readonly borrowsNext: boolean;
   /** Whether it is taken when the time for something is over, such as that for an answer. */
@@ -90,8 +88,8 @@ export const isPossibleTransition = (edge: Edge): boolean =>
   edge.origin !== 'mentioned' && targetsOf(edge).every(({ kind }) => kind !== 'missing');
 
 /** The states that an edge names. */
-export const targetsOf = ({ to, return: back, next, timeout }: Edge): readonly EdgeTarget[] =>
-  [to, back, next, timeout].filter((target) => target !== null);
+export const targetsOf = ({ to, return: back, next }: Edge): readonly EdgeTarget[] =>
+  [to, back, next].filter((target) => target !== null);
 
 /** The files that a target means, or may mean. */
 export function filesOf(target: EdgeTarget): readonly string[] {
@@ -105,16 +103,8 @@ export function filesOf(target: EdgeTarget): readonly string[] {
  */
 export const collectTransitions = (edges: readonly Edge[]): readonly Edge[] =>
   uniqueBy(edges.filter(isPossibleTransition), (edge) => {
-    const { from, tag, guard, to, payload, evaluator, timesOut, return: back, next, timeout } = edge;
-    return JSON.stringify([
-      from,
-      tag,
-      guard,
-      payload,
-      evaluator,
-      timesOut,
-      ...[to, back, next, timeout].map(targetKey),
-    ]);
+    const { from, tag, guard, to, payload, evaluator, timesOut, return: back, next } = edge;
+    return JSON.stringify([from, tag, guard, payload, evaluator, timesOut, ...[to, back, next].map(targetKey)]);
   });
 
 /** Names that are left to the agent count as one. */

@@ -21,7 +21,6 @@ export function findGuardEdges({ file, source }: StateAnalysis, names: StateReso
           payload: null,
           return: null,
           next: null,
-          timeout: null,
           borrowsNext: false,
           timesOut: false,
           clearsStack: false,

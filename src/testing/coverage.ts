@@ -142,12 +142,11 @@ function reachableStates({ entry, edges, evaluatorUses }: Graph): ReadonlySet<st
 
 const targetLabel = (target: EdgeTarget | null): string | null => formatEdgeTarget(target, 'any state');
 
-function formatEdge({ tag, guard, to, payload, evaluator, return: returnTo, next, timeout }: Edge): string {
+function formatEdge({ tag, guard, to, payload, evaluator, return: returnTo, next }: Edge): string {
   if (guard !== null) return `on ${guard} ${targetLabel(to)}`;
   const more = [
     returnTo === null ? '' : `return ${targetLabel(returnTo)}`,
     next === null ? '' : `next ${targetLabel(next)}`,
-    timeout === null ? '' : `timeout_next ${targetLabel(timeout)}`,
     evaluator === null ? '' : `(by ${evaluator})`,
   ];
   return [tag, targetLabel(to), payload && formatPayload(payload), ...more].filter(Boolean).join(' ');

@@ -19,10 +19,20 @@ export interface TakenTag extends FollowedTag {
 }
 
 /** The tags that the agents of a run followed, in the order of its events. */
-export const collectTakenTags = (events: readonly Event[]): readonly TakenTag[] =>
-  events.flatMap((event, index) =>
-    event.kind === 'transition' ? listTags(event, events[index - 1]?.kind === 'ask_timed_out') : [],
-  );
+export function collectTakenTags(events: readonly Event[]): readonly TakenTag[] {
+  /** By agent, the join that it waits at. */
+  const joins = new Map<string, TakenTag>();
+  return events.flatMap((event, index): readonly TakenTag[] => {
+    if (event.kind === 'joined') {
+      const join = joins.get(event.agent);
+      return event.timedOut && join !== undefined ? [{ ...join, to: event.to, timedOut: true }] : [];
+    }
+    if (event.kind !== 'transition') return [];
+    const tags = listTags(event, events[index - 1]?.kind === 'ask_timed_out');
+    for (const tag of tags) if (tag.tag === 'join') joins.set(event.agent, tag);
+    return tags;
+  });
+}
 
 function listTags(event: Transitioned, timedOut: boolean): readonly TakenTag[] {
   const { state: from, tag, to, tags, input, guard, choice } = event;
@@ -54,10 +64,9 @@ export function matchesEdge(edge: Edge, taken: TakenTag): boolean {
     (edge.evaluator === null || edge.evaluator === evaluator) &&
     (edge.payload === null || edge.payload === payload) &&
     edge.timesOut === timedOut &&
-    matches(edge.to, tag === 'ask' ? to : target) &&
+    matches(edge.to, tag === 'ask' || timedOut ? to : target) &&
     matches(edge.return, attributes.return) &&
-    matches(edge.next, attributes.next) &&
-    matches(edge.timeout, attributes.timeout_next)
+    matches(edge.next, attributes.next)
   );
 }
 

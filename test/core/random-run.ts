@@ -108,7 +108,7 @@ const text = fc.oneof(
       }),
   },
   {
-    weight: 4,
+    weight: 2,
     arbitrary: fc
       .tuple(
         fc.array(fc.tuple(state, attributes(' group="g"', INPUT)), { maxLength: 3 }),

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { isSettled } from '../../core/agent.ts';
+import { isSettled } from '../../core/done-phase.ts';
 import type { Event } from '../../core/event.ts';
 import { formatJson } from '../../core/json.ts';
 import type { Run } from '../../core/run.ts';

@@ -1,6 +1,7 @@
-import { type Agent, isSettled, isTurnRepeatable, type TurnPrompt } from '../agent.ts';
+import { type Agent, isTurnRepeatable, type TurnPrompt } from '../agent.ts';
 import { askModeOf } from '../ask.ts';
 import { failUnasked } from '../ask-person.ts';
+import { isSettled } from '../done-phase.ts';
 import type { Event, Step } from '../event.ts';
 import type { TurnAnswer } from '../follow.ts';
 import { followAnswer } from '../follow-answer.ts';

@@ -1,6 +1,6 @@
-import type { DonePhase } from './agent.ts';
+import type { DonePhase } from './done-phase.ts';
 
-/** What the events about joins have in common with all others about agents. */
+/** What the events about workers have in common with all others about agents. */
 interface WorkerEvent {
   readonly at: number;
   readonly agent: string;
@@ -42,4 +42,25 @@ export interface Cancelling extends WorkerEvent {
 export interface AgentCancelled extends WorkerEvent {
   readonly kind: 'agent_cancelled';
   readonly by: string;
+}
+
+/** A worker got a git worktree of its own. */
+export interface WorktreeOpened extends WorkerEvent {
+  readonly kind: 'worktree_opened';
+  readonly path: string;
+  readonly branch: string;
+  /** The commit that it was made from. */
+  readonly base: string;
+  /** The folder in it that the worker works in. */
+  readonly cwd: string;
+}
+
+/** A worker with a git worktree ended: the worktree is kept if it holds something new, else removed. */
+export interface WorktreeLeft extends WorkerEvent {
+  readonly kind: 'worktree_left';
+  readonly path: string;
+  readonly branch: string;
+  readonly kept: boolean;
+  readonly commits: number;
+  readonly dirty: boolean;
 }

@@ -1,0 +1,16 @@
+import type { Agent, Phase } from './agent.ts';
+
+/** The phases of an agent that is done as far as a join is concerned: no turn of it will come by itself. */
+export type DonePhase = Extract<Phase, { kind: 'ended' | 'failed' | 'limited' | 'cancelled' }>;
+
+const DONE: ReadonlySet<Phase['kind']> = new Set<DonePhase['kind']>(['ended', 'failed', 'limited', 'cancelled']);
+
+/** Whether an agent in this phase is done as far as a join is concerned. */
+export const isDonePhase = (phase: Phase): phase is DonePhase => DONE.has(phase.kind);
+
+/** Whether an agent is done as far as a join is concerned. */
+export const isDone = ({ phase }: Pick<Agent, 'phase'>): boolean => isDonePhase(phase);
+
+/** Whether an agent has ended for good: with a result, or otherwise and a join has taken note of that. */
+export const isSettled = ({ phase, joinedBy }: Pick<Agent, 'phase' | 'joinedBy'>): boolean =>
+  phase.kind === 'ended' || (joinedBy !== null && isDonePhase(phase));
