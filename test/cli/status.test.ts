@@ -77,6 +77,7 @@ test('prints the same as one document with --json', async () => {
     parent: null,
     status: 'ready',
     state: 'CALLEE.sh',
+    evaluator: null,
     since: TIME,
     until: null,
   };
@@ -87,6 +88,7 @@ test('prints the same as one document with --json', async () => {
     parent: 'main',
     status: 'ended',
     state: 'WORK.sh',
+    evaluator: null,
     since: TIME,
     until: null,
   };
@@ -130,7 +132,7 @@ test('prints the same as one document with --json', async () => {
     transitions: expect.arrayContaining([
       {
         ...{ at: TIME, agent: 'main', from: 'CALL.sh', tag: 'call', to: 'CALLEE.sh', cost_usd: 0 },
-        ...{ duration_ms: expect.any(Number), tokens },
+        ...{ duration_ms: expect.any(Number), tokens, decided_by: 'answer', decider: null, why: null },
       },
     ]),
     waits_for: 'The limit of 3 iterations is reached.',
