@@ -156,6 +156,8 @@ export interface Agent extends Position {
   /** The join of its parent that has taken note of it: it is done, and never goes on again. Null before. */
   readonly joinedBy: number | null;
   readonly phase: Phase;
+  /** The state whose checked result is its `input`; null if there is none, or if nobody checked it. */
+  readonly resultOf: string | null;
   /** The rules of its state as read when the agent entered it; null until then. */
   readonly rules: Rules | null;
   /**
@@ -213,6 +215,7 @@ export function newAgent({
     joinedBy: null,
     session: null,
     stack: [],
+    resultOf: null,
     phase: worktree === null ? { kind: 'ready', prompt: { kind: 'state' }, since } : { kind: 'worktree', result: null },
     ...PER_STATE_DEFAULTS,
     turns: 0,

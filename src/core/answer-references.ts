@@ -14,6 +14,11 @@ export const findNamedWorkflows = (text: string, policy: Policy): readonly strin
   ...new Set(tagsToFollow(text, policy).flatMap(({ name, body }) => (isWorkflowTag(name) ? body : []))),
 ];
 
+/** The texts of the `<result>`s of an answer, an implicit one included; the caller has to check them. */
+export const findResultTexts = (text: string, policy: Policy): readonly string[] => [
+  ...new Set(tagsToFollow(text, policy).flatMap(({ name, body }) => (name === 'result' ? body : []))),
+];
+
 function findValues(text: string, policy: Policy, ...keys: readonly BuiltInAttribute[]): readonly string[] {
   const values = tagsToFollow(text, policy).flatMap(({ name, attributes }) =>
     keys.flatMap((key) => (isBuiltInAttribute(name, key) ? (attributes[key] ?? []) : [])),

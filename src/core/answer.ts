@@ -1,3 +1,4 @@
+import { applyResultCheck, type CheckedResults } from './checked-results.ts';
 import { normalizeEffort, normalizeModel } from './claude-words.ts';
 import { findWorkflow, refuseWorkflow } from './enter-workflow.ts';
 import { readForkItems } from './fork-items.ts';
@@ -37,6 +38,8 @@ export interface AnswerContext {
   /** The number of workflows around its own, and the most there may be; null for no limit. */
   readonly nesting: number;
   readonly maxDepth: number | null;
+  /** The verdicts on its results; left out in a state without a schema for them. */
+  readonly results?: CheckedResults | undefined;
   /** What `<reset>` does with the return stack when it does not say. */
   readonly resetStack: 'keep' | 'clear';
   /** The most forks that it may have; null for no limit. */
@@ -85,7 +88,9 @@ export function interpretAnswer(text: string, context: AnswerContext): Decision 
     if ('message' in resolved) return rejectAnswer(resolved);
     const entry = findEntry(policy, tag, scope);
     if (entry === undefined && policy.length > 0) return rejectAnswer(notPermittedProblem(tag, policy));
-    const completed = completeByPolicy(resolved, entry, impliedTag !== undefined, context.variables);
+    const checked = applyResultCheck(resolved, context.results);
+    if ('message' in checked) return rejectAnswer(checked);
+    const completed = completeByPolicy(checked, entry, impliedTag !== undefined, context.variables);
     const refusal = refuseWorkflow(completed.tag, context);
     if (refusal !== undefined) return rejectAnswer(refusal);
     resolvedTags.push(completed.tag);

@@ -65,6 +65,10 @@ interface TurnBase extends TurnRef, AgentFolders, Pick<Position, 'cwd' | 'input'
   readonly evaluators: readonly Evaluator[];
   /** The answer that this turn evaluates, with its state and the transition that it asks for; null for a turn of the state itself. */
   readonly evaluates: EvaluatedAnswer | null;
+  /** True if its results must fit the schema of the state. */
+  readonly checksResult?: boolean;
+  /** The state whose checked result is the `input`, if there is one. */
+  readonly resultOf?: string;
   /** The turn on record if it is already under way: after a crash it is looked for, not started again. */
   readonly record: RunningTurn | null;
 }
@@ -268,6 +272,8 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     evaluators,
     evaluates:
       evaluation === null ? null : { state: agent.state, text: evaluation.text, transition: evaluation.transition },
+    ...(agent.rules?.checksResult === true && { checksResult: true }),
+    ...(agent.resultOf !== null && { resultOf: agent.resultOf }),
     record,
   };
   if (!isPrompt(state)) return { kind: 'script', ...common, attributes: environmentVariables(run, agent) };

@@ -44,13 +44,14 @@ interface DecidedAnswer extends TurnAnswer {
 }
 
 function answerContext(run: Run, agent: Agent, answer: Omit<TurnAnswer, 'text' | 'at'>): AnswerContext {
-  const { scope, folders, files = {}, workflows = {}, denials } = answer;
+  const { scope, folders, files = {}, workflows = {}, results = {}, denials } = answer;
   return {
     policy: agent.rules?.policy ?? [],
     scope,
     folders,
     files,
     workflows,
+    results: agent.rules?.checksResult === true ? results : undefined,
     state: agent.state,
     nesting: agent.nesting,
     maxDepth: run.options.maxDepth,
@@ -131,6 +132,7 @@ const evaluatedAnswer = (
   folders: evaluated?.folders ?? {},
   files: evaluated?.files ?? {},
   workflows: evaluated?.workflows ?? {},
+  results: evaluated?.results ?? {},
   scope,
   at,
 });

@@ -2,6 +2,7 @@ import { type Agent, type ForkOrigin, newAgent, PER_STATE_DEFAULTS, turnFileOf, 
 import { addAgents, indexOfAgent } from './agent-index.ts';
 import type { Decision } from './answer.ts';
 import { askPerson } from './ask-person.ts';
+import type { CheckedResults } from './checked-results.ts';
 import { safeNamesWarnings } from './environment-names.ts';
 import type { PatternMatch } from './evaluator.ts';
 import type { Event, Step, TransitionChoice } from './event.ts';
@@ -34,6 +35,7 @@ export interface TurnAnswer {
   readonly matches?: readonly PatternMatch[];
   /** If it is the verdict of an evaluator: the names in the answer that was evaluated. */
   readonly evaluated?: AnswerNames;
+  readonly results?: CheckedResults | undefined;
   readonly scope: Scope;
   readonly at: number;
 }
@@ -105,7 +107,8 @@ const DENIAL_CONSEQUENCES: ReadonlySet<AnswerProblem['kind']> = new Set(['no_tag
 
 /** Reminds a prompt as often as the run allows, without a policy at most once; a script is not asked again. */
 export function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: TurnAnswer): Step {
-  if (!isPrompt(turnFileOf(agent))) return rejectOutput(run, agent, rejection, answer);
+  if (!isPrompt(turnFileOf(agent)) || rejection.kind === 'unchecked_result')
+    return rejectOutput(run, agent, rejection, answer);
   const { scope, at } = answer;
   const policy = agent.rules?.policy ?? [];
   const isVerdict = agent.evaluation !== null;
@@ -152,11 +155,12 @@ const CURES: Partial<Record<AnswerProblem['kind'], string>> = {
   bad_workflow: 'once that is mended, a resume',
   too_deep: '`resume` with a higher `--max-depth`',
   too_many_forks: '`resume` with a higher `--max-forks`',
+  unchecked_result: 'once its file is correct, a resume',
 };
 
 /**
- * Pauses the agent of a script whose next step the user can make possible, and keeps the answer: the script has done its
- * work, and is not to do it twice. With any other answer the agent fails.
+ * Pauses the agent of a script, or of a prompt whose answer cannot be judged, if the user can make its next step possible, and
+ * keeps the answer: the work is done, and is not to be done twice. With any other answer the agent fails.
  */
 function rejectOutput(run: Run, agent: Agent, { kind, message: problem }: AnswerProblem, answer: TurnAnswer): Step {
   const { text, at } = answer;
@@ -165,7 +169,9 @@ function rejectOutput(run: Run, agent: Agent, { kind, message: problem }: Answer
     const why = kind === 'no_tag' ? appendOutput(problem, text) : problem;
     return failAnswer(run, agent, { message: `no next step is found in its output: ${why}` }, at);
   }
-  const how = `${cure} goes on without running the script again; \`resume --retry\` runs it again`;
+  const how = isPrompt(turnFileOf(agent))
+    ? `${cure} goes on with this answer`
+    : `${cure} goes on without running the script again; \`resume --retry\` runs it again`;
   const message = `${turnSubjectOf(agent)}: its next step cannot be taken: ${problem}; ${how}`;
   const why = 'unfollowable';
   const phase = { kind: 'paused', why, message, prompt: { kind: 'state' }, answer: text } as const;
@@ -242,7 +248,9 @@ function applyTags(
     return { run: ended.run, events: [...events, ...ended.events] };
   }
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
-  const parent = { ...agent, ...position, ...PER_STATE_DEFAULTS, phase };
+  const isCheckedResult = tags[0]?.tag === 'result' && agent.rules?.checksResult === true;
+  const resultOf = isCheckedResult ? agent.state : null;
+  const parent = { ...agent, ...position, ...PER_STATE_DEFAULTS, resultOf, phase };
   const forked = startWorkers(run, parent, agent.state, workers, at);
   if (join === undefined) return { run: forked.run, events: [...events, ...forked.events] };
   const joining = startJoin(forked.run, getAgent(forked.run, agent.id), join, at);

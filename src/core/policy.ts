@@ -51,6 +51,8 @@ export interface Rules {
   readonly guards?: Guards;
   /** What has to confirm the transition of a valid answer, in order; absent if nothing, and in older state files. */
   readonly evaluators?: readonly Evaluator[];
+  /** Whether a `<result>` must fit a schema; absent in older state files. */
+  readonly checksResult?: boolean;
 }
 
 /** Whether a policy permits a tag: the tag agrees with every key of some entry. */

@@ -15,6 +15,8 @@ export type AnswerProblemKind =
   | 'no_folder'
   | 'no_file'
   | 'not_permitted'
+  | 'bad_result'
+  | 'unchecked_result'
   | 'tools_denied';
 
 /**

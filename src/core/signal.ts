@@ -1,5 +1,6 @@
 import type { WorktreeContent, WorktreePlace } from './agent.ts';
 import type { AskAnswer } from './ask.ts';
+import type { CheckedResults } from './checked-results.ts';
 import type { PatternMatch } from './evaluator.ts';
 import type { Failure } from './failure.ts';
 import type { CostReport } from './ledger.ts';
@@ -10,11 +11,12 @@ import type { Rules } from './policy.ts';
 import type { Scope } from './state-names.ts';
 import type { WorkFolders } from './work-folders.ts';
 
-/** The folders, files and workflows that an answer names, as they are now. */
+/** The folders, files and workflows that an answer names, as they are now, and the verdicts on its results. */
 export interface AnswerNames {
   readonly folders: NamedFolders;
   readonly files?: NamedFiles;
   readonly workflows?: NamedWorkflows;
+  readonly results?: CheckedResults;
 }
 
 interface AgentSignal {
@@ -81,6 +83,8 @@ export interface Answered extends AgentSignal {
   readonly fingerprint?: string;
   /** The workflows that the answer names; left out if there are none. */
   readonly workflows?: NamedWorkflows;
+  /** The verdicts on its results, if the state has a schema for them. */
+  readonly results?: CheckedResults;
   /** By evaluator of the state, whether its pattern matches the text; left out if there are none. */
   readonly matches?: readonly PatternMatch[];
   /** In the turn of an evaluator: the names in the answer that it judges, looked up again. */
@@ -170,6 +174,8 @@ export interface Resumed {
   readonly files?: Readonly<Record<string, NamedFiles>>;
   /** The same for the workflows that they name. */
   readonly workflows?: Readonly<Record<string, NamedWorkflows>>;
+  /** The same for their results, by the schemas as they are now. */
+  readonly results?: Readonly<Record<string, CheckedResults>>;
   /** The same for the answers that are being evaluated; left out if there are none. */
   readonly evaluated?: Readonly<Record<string, AnswerNames>>;
   /** By agent, whether the patterns of its evaluators match its answer; left out if there are none. */

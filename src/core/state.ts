@@ -11,12 +11,21 @@ export interface StateSettings {
   readonly appendSystemPrompt: string | null;
 }
 
+/** A JSON Schema. */
+export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
+
+/** Whether a value can be a JSON Schema. */
+export const isJsonSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
+
 /** A state as read from its file. A script has no frontmatter, so its rules permit everything. */
 export interface State extends Preference, StateSettings {
   readonly file: string;
   readonly kind: 'prompt' | 'script';
   readonly description: string | null;
   readonly rules: Rules;
+  /** What its `<result>` must be; absent if it may be any text. */
+  readonly resultSchema?: JsonSchema;
   /** The prompt without its frontmatter, or the script. */
   readonly text: string;
 }

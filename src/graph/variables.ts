@@ -1,5 +1,6 @@
 import { memoizeByName } from '../core/memoize.ts';
 import { UNKNOWN } from '../core/tag-mentions.ts';
+import { isResultPath } from '../core/template.ts';
 import { findLiteralWords } from './edges.ts';
 import type { Edge } from './graph.ts';
 import type { Proof } from './proof.ts';
@@ -18,6 +19,12 @@ export function findVariableUses(prompt: string): readonly VariableUse[] {
   if (!prompt.includes('{{')) return [];
   const found = [...prompt.matchAll(/(?<![\\$])\{\{\s*([\p{L}_][\p{L}\p{N}_-]*)\s*\}\}/gu)];
   return found.map(({ index, 1: name = '' }) => ({ name, offset: index }));
+}
+
+/** Finds the uses of a part of a result in a prompt, such as `{{result.items.0}}`, in order. */
+export function findResultPathUses(prompt: string): readonly VariableUse[] {
+  const found = [...prompt.matchAll(/(?<![\\$])\{\{\s*([^\s{}]+)\s*\}\}/g)];
+  return found.flatMap(({ index, 1: name = '' }) => (isResultPath(name) ? { name, offset: index } : []));
 }
 
 /** Finds the states in which `{{result}}` can be set: by an input, by a call that came back, or by the command line. */

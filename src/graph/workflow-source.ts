@@ -89,8 +89,16 @@ export interface StateSource {
   readonly keys: Readonly<Record<string, TextPosition>>;
   /** The syntax error that bash reports in a script; null if there is none, undefined if bash was not asked. */
   readonly syntaxError?: ScriptSyntaxError | null;
+  /** Its `result_schema` as it is written: the schema itself, or the name of its file. */
+  readonly writtenSchema?: WrittenSchema;
   /** Where it stands in the file of a one-file workflow; then all positions are those in that file. */
   readonly origin?: StateOrigin;
+}
+
+/** A `result_schema` as plain data, and the position of each value in it by its JSON pointer. */
+export interface WrittenSchema {
+  readonly value: unknown;
+  readonly positions: Readonly<Record<string, TextPosition>>;
 }
 
 /** Where a state stands in the file of a one-file workflow. */

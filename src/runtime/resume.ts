@@ -107,12 +107,12 @@ async function collectQuestionEnds(
   return { answers, timedOut };
 }
 
-/** Looks for the folders, files and workflows named by answers that were kept: they may have been made or removed since. */
+/** Looks for the folders, files and workflows named by answers that were kept, and checks their results: all may have changed since. */
 async function lookUpKeptNames(
   run: Run,
   workflow: Workflow,
   limits: Parameters<typeof createFolderJudge>[0],
-): Promise<Required<Pick<Resumed, 'folders' | 'files' | 'workflows' | 'scopes' | 'evaluated' | 'matches'>>> {
+): Promise<Required<Pick<Resumed, 'folders' | 'files' | 'workflows' | 'scopes' | 'evaluated' | 'matches' | 'results'>>> {
   const found = keptAnswers(run).map(async ({ agent, text }) => {
     const { id, state, rules, cwd, evaluation } = agent;
     const { policy = [], evaluators = [] } = rules ?? {};
@@ -121,6 +121,7 @@ async function lookUpKeptNames(
       lookUpNames({
         ...{ text: answer, policy, evaluators, cwd, judge: isPrompt(file) ? judge : undefined },
         nameWorkflows: (specs) => nameWorkflows(workflow, limits.options, state, specs),
+        readState: () => workflow.state(state),
       });
     return {
       id,
@@ -138,6 +139,7 @@ async function lookUpKeptNames(
     matches: Object.fromEntries(kept.map(({ id, matches }) => [id, matches])),
     workflows: Object.fromEntries(kept.map(({ id, names }) => [id, names.workflows])),
     scopes: Object.fromEntries(kept.map(({ id, scope }) => [id, scope])),
+    results: Object.fromEntries(kept.map(({ id, names }) => [id, names.results])),
   };
 }
 

@@ -41,5 +41,6 @@ export const rulesSchema = z.strictObject({
   forceImplicit: z.boolean().exactOptional(),
   repeatable: z.boolean().exactOptional(),
   evaluators: z.array(evaluator).exactOptional(),
+  checksResult: z.boolean().exactOptional(),
   guards: guards.exactOptional(),
 });

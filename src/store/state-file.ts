@@ -145,6 +145,7 @@ const agent = z.strictObject({
   worktree: orNull(worktree).default(null),
   joinedBy: orNull(count).default(null),
   phase,
+  resultOf: orNull(z.string()).default(null),
   rules: orNull(rulesSchema),
   tries: count,
   reminders: count,

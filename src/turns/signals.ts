@@ -1,13 +1,17 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { findNamedFiles, findNamedFolders, findNamedWorkflows } from '../core/answer-references.ts';
+import { findNamedFiles, findNamedFolders, findNamedWorkflows, findResultTexts } from '../core/answer-references.ts';
+import type { CheckedResult, CheckedResults } from '../core/checked-results.ts';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Failure } from '../core/failure.ts';
 import type { NamedFile, NamedFiles, NamedFolder, NamedFolders } from '../core/named-folders.ts';
 import type { NamedWorkflows } from '../core/named-workflows.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Answered, AnswerNames, Failed } from '../core/signal.ts';
+import type { State } from '../core/state.ts';
 import { isPrompt } from '../core/state-names.ts';
+import { RaymondError } from '../errors.ts';
+import { checkResult } from '../json-schema.ts';
 import { matchPatterns } from './match-patterns.ts';
 import { createFolderJudge, type FolderJudge } from './permitted-folders.ts';
 import { takeFingerprint } from './progress.ts';
@@ -23,7 +27,10 @@ export async function answeredSignal(
   const { agent, evaluates, evaluators } = turn;
   const judge = createFolderJudge(context, turn);
   const nameWorkflows = (specs: readonly string[]): Promise<NamedWorkflows> => context.nameWorkflows(turn.state, specs);
-  const answered: LookUpRequest = { ...turn, text, judge: turn.kind === 'claude' ? judge : undefined, nameWorkflows };
+  const answered: LookUpRequest = {
+    ...{ ...turn, text, judge: turn.kind === 'claude' ? judge : undefined, nameWorkflows },
+    readState: turn.checksResult === true ? () => context.readState(evaluates?.state ?? turn.state) : undefined,
+  };
   const [scope, names, evaluated, fingerprint] = await Promise.all([
     context.readScope(turn.state),
     evaluates === null ? lookUpNames(answered) : lookUpAnswer(answered),
@@ -54,6 +61,8 @@ export interface LookUpRequest extends Pick<ScriptTurn, 'policy' | 'evaluators' 
   readonly text: string;
   readonly judge: FolderJudge | undefined;
   readonly nameWorkflows: (specs: readonly string[]) => Promise<NamedWorkflows>;
+  /** Reads the state whose schema its results must fit; undefined if it has none. */
+  readonly readState: (() => Promise<State>) | undefined;
 }
 
 /** Looks up the folders, files and workflows that the answer of a state names, and those of the transitions that override it. */
@@ -68,18 +77,20 @@ export async function lookUpNames(request: LookUpRequest): Promise<Required<Answ
     folders: Object.assign({}, ...found.map(({ folders }) => folders)),
     files: Object.assign({}, ...found.map(({ files }) => files)),
     workflows: Object.assign({}, ...found.map(({ workflows }) => workflows)),
+    results: Object.assign({}, ...found.map(({ results }) => results)),
   };
 }
 
 async function lookUpAnswer(request: LookUpRequest): Promise<Required<AnswerNames>> {
   const { text, policy, cwd, judge } = request;
   const specs = findNamedWorkflows(text, policy);
-  const [folders, files, workflows] = await Promise.all([
+  const [folders, files, workflows, results] = await Promise.all([
     lookUpFolders(text, policy, cwd, judge),
     readNamedFiles(text, policy, cwd, judge),
     specs.length === 0 ? {} : request.nameWorkflows(specs),
+    request.readState === undefined ? {} : checkResults(text, policy, request.readState),
   ]);
-  return { folders, files, workflows };
+  return { folders, files, workflows, results };
 }
 
 /** The signal of a turn that failed without a cost and without a conversation to resume. */
@@ -89,6 +100,24 @@ export const failedSignal = (
   failure: Failure,
   jitter = Math.random(),
 ): Failed => ({ kind: 'failed', at, agent, failure, cost: null, progress: 'none', jitter });
+
+/** Checks the results of an answer by the schema that its state has now. Without a schema any text fits. */
+async function checkResults(text: string, policy: Policy, readState: () => Promise<State>): Promise<CheckedResults> {
+  const texts = findResultTexts(text, policy);
+  if (texts.length === 0) return {};
+  const schema = await readState().then(
+    (state) => state.resultSchema,
+    (error: unknown) => {
+      if (error instanceof RaymondError) return error;
+      throw error;
+    },
+  );
+  const verdicts = texts.map(async (each): Promise<readonly [string, CheckedResult]> => {
+    if (schema instanceof RaymondError) return [each, { problem: schema.message, cannotCheck: true }];
+    return [each, schema === undefined ? { text: each } : await checkResult(each, schema)];
+  });
+  return Object.fromEntries(await Promise.all(verdicts));
+}
 
 /** Resolves the folders that an answer names, relative to the agent's own; `judge` says why one may not be used. */
 async function lookUpFolders(

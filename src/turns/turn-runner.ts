@@ -5,7 +5,8 @@ import { resolveGuards } from '../core/guards.ts';
 import type { Rules } from '../core/policy.ts';
 import type { Began, Signal, Unreadable, Unrecorded } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
-import { RaymondError } from '../errors.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { checkResult } from '../json-schema.ts';
 import type { Backend, ScriptRunner } from './backend.ts';
 import type { Clock } from './clock.ts';
 import { prepareScriptTurn, runScriptTurn } from './script-turn.ts';
@@ -38,6 +39,7 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
         const unrecorded = await findUnrecorded(context, turn);
         if (unrecorded !== undefined) return unrecorded;
         const state = await context.readState(turn.state);
+        await refuseUnfitResult(context, turn);
         // Before each turn: somebody may have removed them.
         for (const folder of [turn.runFolder, turn.taskFolder]) {
           if (folder !== null) await context.makeWorkFolder(folder);
@@ -95,4 +97,20 @@ const nullOnceAborted = (signal: AbortSignal): Promise<null> =>
 function sleep(clock: Clock, { why, untilMs }: SleepTurn, wake: AbortSignal): Promise<boolean> {
   if (why !== 'retry') return clock.sleepUntil(untilMs, wake);
   return clock.sleepFor(Math.min(untilMs - clock.now(), MAX_BACK_OFF_MS), wake);
+}
+
+/**
+ * Throws a RaymondError if the result that a turn gets does not fit the schema of the state that it is from: it did when it was
+ * handed over, but the schema may have changed since.
+ */
+async function refuseUnfitResult(
+  { readState, readScope }: TurnContext,
+  { state, resultOf, input }: ClaudeTurn | ScriptTurn,
+): Promise<void> {
+  if (resultOf === undefined || input === null || !(await readScope()).files.includes(resultOf)) return;
+  const { resultSchema } = await readState(resultOf);
+  const checked = resultSchema === undefined ? null : await checkResult(input, resultSchema);
+  if (checked === null || !('problem' in checked)) return;
+  const message = `${state}: the result of ${resultOf} no longer fits its \`result_schema\`: ${checked.problem}.`;
+  throw new RaymondError(message, { exitCode: EXIT.invalid, hint: 'Correct the schema, then resume the run.' });
 }

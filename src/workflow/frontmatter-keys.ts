@@ -4,7 +4,7 @@ import type { Evaluator, Policy } from '../core/policy.ts';
 import type { Preference } from '../core/position.ts';
 import type { State, StateSettings } from '../core/state.ts';
 import type { Platform } from '../core/state-names.ts';
-import type { EntryPositions } from '../graph/workflow-source.ts';
+import type { EntryPositions, WrittenSchema } from '../graph/workflow-source.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
 import type { YamlField } from '../yaml/value.ts';
 import { readAllowedTransitions } from './allowed-transitions.ts';
@@ -21,11 +21,13 @@ import {
   COUNT_RANGE,
   DURATION_VALUE,
   numberType,
+  reportWrongType,
   TEXT_VALUE,
   type ValueType,
   WORD_LIST,
   wordType,
 } from './value-types.ts';
+import { readWrittenSchema } from './written-schema.ts';
 
 /** The settings of a state's frontmatter; null where it does not say. */
 export interface Frontmatter extends Preference, StateSettings, GuardFrontmatter {
@@ -34,6 +36,7 @@ export interface Frontmatter extends Preference, StateSettings, GuardFrontmatter
   readonly policy: Policy;
   readonly forceImplicit: boolean;
   readonly repeatable: boolean;
+  readonly writtenSchema: WrittenSchema | null;
   /** The position of each entry of the policy. */
   readonly entries: readonly EntryPositions[];
   readonly evaluators: readonly Evaluator[];
@@ -56,6 +59,7 @@ export const EMPTY_FRONTMATTER: Frontmatter = {
   forceImplicit: false,
   repeatable: false,
   ...NO_GUARD_FRONTMATTER,
+  writtenSchema: null,
   entries: [],
   evaluators: [],
   evaluatorPositions: [],
@@ -71,6 +75,8 @@ export interface FrontmatterKey {
   /** Reads the key's value, or reports what is wrong with it. */
   readonly read: (field: YamlField, report: FindingReport, platform: Platform) => Partial<Frontmatter>;
 }
+
+const FILE_NAME = wordType(['result.schema.json']);
 
 /** The keys of the frontmatter. To add a key, add a row. */
 export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
@@ -108,6 +114,19 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
     'script',
   ),
   ...GUARD_KEYS,
+  result_schema: {
+    purpose:
+      'What the text of a <result> must be: a JSON Schema, or the name of a file of the workflow that holds one.',
+    schema: { ...FILE_NAME.schema, type: ['object', 'boolean', 'string'] },
+    read: (field, report) => {
+      const { value } = field;
+      const isName = value.kind === 'text' && FILE_NAME.read(field, report) !== undefined;
+      if (isName || value.kind === 'mapping' || value.kind === 'boolean')
+        return { writtenSchema: readWrittenSchema(value, report) };
+      if (value.kind !== 'text') reportWrongType(field, value, report, 'a JSON Schema or the name of its file');
+      return {};
+    },
+  },
   permission_mode: defineKey(
     'The permission mode of Claude Code; what it would have to ask for is denied. The default is acceptEdits.',
     wordType(['acceptEdits', 'plan', 'dontAsk']),

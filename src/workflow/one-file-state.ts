@@ -12,7 +12,7 @@ import { EMPTY_FRONTMATTER, type Frontmatter } from './frontmatter-keys.ts';
 import type { OneFileState } from './one-file-states.ts';
 import { readFrontmatter } from './prompt-file.ts';
 import { parseScriptFile } from './script-file.ts';
-import { buildState } from './state-file.ts';
+import { buildState, positionsOf } from './state-file.ts';
 
 /** Reads a state of a one-file workflow. All positions are those in the workflow's file, of which these are the lines. */
 export function parseOneFileState(
@@ -28,9 +28,8 @@ export function parseOneFileState(
   if (kind === 'prompt') {
     const header = sliceBefore(lines, at, bodyAt);
     const state = buildState(file, kind, frontmatter, body);
-    const { entries, evaluatorPositions } = frontmatter;
-    const { findings } = report;
-    return { kind: 'state', file, text: header + body, state, findings, entries, evaluatorPositions, keys, origin };
+    const positions = positionsOf(frontmatter);
+    return { kind: 'state', file, text: header + body, state, findings: report.findings, keys, origin, ...positions };
   }
   const own = parseScriptFile(name, body, platform);
   const move = <T extends TextPosition>(position: T): T => ({ ...position, ...positionInBody(origin, position) });
@@ -41,8 +40,7 @@ export function parseOneFileState(
     text: body,
     state: buildState(file, kind, merged, body),
     findings: [...report.findings, ...own.findings.map((finding): FileFinding => move(finding))],
-    entries: merged.entries,
-    evaluatorPositions: merged.evaluatorPositions,
+    ...positionsOf(merged),
     keys: { ...Object.fromEntries(Object.entries(own.keys).map(([key, position]) => [key, move(position)])), ...keys },
     origin,
   };
@@ -62,11 +60,15 @@ function moveEntries(frontmatter: Frontmatter, move: Move): Frontmatter {
     at: move(at),
     keys: Object.fromEntries(Object.entries(keys).map(([key, position]) => [key, move(position)])),
   });
-  const { entries, evaluatorPositions } = frontmatter;
+  const { entries, evaluatorPositions, writtenSchema } = frontmatter;
+  const schemaPositions = Object.entries(writtenSchema?.positions ?? {}).map(([pointer, at]) => [pointer, move(at)]);
   return {
     ...frontmatter,
     ...(entries.length > 0 && { entries: entries.map(moveEntry) }),
     ...(evaluatorPositions.length > 0 && { evaluatorPositions: evaluatorPositions.map(moveEntry) }),
+    ...(writtenSchema !== null && {
+      writtenSchema: { ...writtenSchema, positions: Object.fromEntries(schemaPositions) },
+    }),
   };
 }
 

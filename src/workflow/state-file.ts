@@ -1,9 +1,9 @@
 import { implicitTag, namedStates } from '../core/policy.ts';
-import type { FileFinding, State } from '../core/state.ts';
+import { type FileFinding, isJsonSchema, type State } from '../core/state.ts';
 import { isPrompt, type Platform, resolveState, type Scope } from '../core/state-names.ts';
 import { comparePositions, WHOLE_FILE } from '../core/text-position.ts';
 import { findEvaluatorProblems } from '../graph/evaluator-problems.ts';
-import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
+import type { StateSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { newFindingReport } from '../yaml/finding-report.ts';
 import { decodeText } from './decode-text.ts';
 import type { Frontmatter } from './frontmatter-keys.ts';
@@ -19,14 +19,24 @@ export function parseStateFile(file: string, bytes: Uint8Array, platform: Platfo
   const { text } = decoded;
   const parse = kind === 'prompt' ? parsePrompt : parseScriptFile;
   const { frontmatter, body, keys, findings } = parse(file, text, platform);
-  const { entries, evaluatorPositions } = frontmatter;
   const state = buildState(file, kind, frontmatter, body);
-  return { kind: 'state', file, text, state, findings, entries, evaluatorPositions, keys };
+  return { kind: 'state', file, text, state, findings, keys, ...positionsOf(frontmatter) };
 }
+
+/** What a state's source has of its frontmatter besides the state. */
+export const positionsOf = ({
+  entries,
+  evaluatorPositions,
+  writtenSchema,
+}: Frontmatter): Pick<StateSource, 'entries' | 'evaluatorPositions' | 'writtenSchema'> => ({
+  entries,
+  evaluatorPositions,
+  ...(writtenSchema !== null && { writtenSchema }),
+});
 
 /** Puts a state together from its settings and its text. */
 export function buildState(file: string, kind: State['kind'], frontmatter: Frontmatter, text: string): State {
-  const { policy, maxVisits, forceImplicit, repeatable, evaluators } = frontmatter;
+  const { policy, maxVisits, forceImplicit, repeatable, evaluators, writtenSchema } = frontmatter;
   const guards = buildGuards(frontmatter);
   const rules = {
     policy,
@@ -35,11 +45,14 @@ export function buildState(file: string, kind: State['kind'], frontmatter: Front
     ...(repeatable && { repeatable }),
     ...(evaluators.length > 0 && { evaluators }),
     ...(guards !== undefined && { guards }),
+    ...(writtenSchema !== null && { checksResult: true }),
   };
   const { model, effort, description, timeoutMs } = frontmatter;
   const { permissionMode, allowedTools, disallowedTools, appendSystemPrompt } = frontmatter;
   const settings = { timeoutMs, permissionMode, allowedTools, disallowedTools, appendSystemPrompt };
-  return { file, kind, model, effort, ...settings, description, rules, text };
+  // One that stands in a file is read later.
+  const resultSchema = isJsonSchema(writtenSchema?.value) ? { resultSchema: writtenSchema.value } : {};
+  return { file, kind, model, effort, ...settings, description, ...resultSchema, rules, text };
 }
 
 /** Lists everything wrong with a file, by itself and in the workflow that it is part of, in the order of its lines. */

@@ -16,6 +16,7 @@ import { deriveWorkflowName, locateWorkflow, type WorkflowLocation, workflowPath
 import type { Manifest } from './manifest.ts';
 import { readManifestFile } from './manifest-file.ts';
 import { openOneFile } from './one-file.ts';
+import { completeResultSchema } from './result-schema.ts';
 import { parseStateFile } from './state-file.ts';
 import { findEntriesInSubfolders, openWorkflowFolder, type WorkflowFiles } from './workflow-files.ts';
 import { openWorkflowZip } from './zip.ts';
@@ -87,8 +88,10 @@ export async function readSourceFile(
   if (problem !== undefined) return { kind: 'unreadable', file, at: WHOLE_FILE, message: problem };
   if (!runsOn(file, platform)) return { kind: 'other', file };
   try {
-    if (files.oneFile) return await files.oneFile.parseState(file, platform);
-    return parseStateFile(file, (await files.read(file)).bytes, platform);
+    const source = files.oneFile
+      ? await files.oneFile.parseState(file, platform)
+      : parseStateFile(file, (await files.read(file)).bytes, platform);
+    return source.kind === 'state' ? await completeResultSchema(source, files) : source;
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
     const [finding] = error.findings;

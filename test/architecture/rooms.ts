@@ -20,14 +20,15 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
     process: withIo(['errors.ts']),
     yaml: { ...pure('core'), packages: ['yaml'] },
     scenario: withIo(['core', 'yaml', 'errors.ts'], 'zod'),
-    turns: withIo(['core', 'process', 'scenario', 'errors.ts'], 'zod'),
-    workflow: withIo(['core', 'graph', 'yaml', 'errors.ts'], 'fflate', 'yauzl'),
+    turns: withIo(['core', 'process', 'scenario', 'errors.ts', 'json-schema.ts'], 'zod'),
+    workflow: withIo(['core', 'graph', 'yaml', 'errors.ts', 'json-schema.ts'], 'fflate', 'yauzl'),
     store: withIo(['core', 'process', 'errors.ts'], 'zod'),
     events: withIo(['core', 'errors.ts'], 'string-width', 'wrap-ansi'),
     terminal: withIo(['core', 'events', 'errors.ts']),
     config: withIo(['core', 'errors.ts'], 'smol-toml'),
     drawing: withIo(['core', 'graph', 'lint', 'events', 'package-files.ts'], '@viz-js/viz'),
     'errors.ts': pure(),
+    'json-schema.ts': { ...pure('core'), packages: ['ajv', 'ajv/dist/2020.js'] },
     'package-files.ts': withIo([]),
     runtime: withIo(
       `core bash graph lint engine process scenario turns workflow store events drawing config errors.ts

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { renderTemplate } from '../../src/core/template.ts';
 
 test.each([
@@ -73,4 +73,34 @@ test('text without braces is never changed', () => {
       expect(renderTemplate(plain, variables)).toStrictEqual({ text: plain, unknown: [] });
     }),
   );
+});
+
+describe('a part of a result', () => {
+  const result = '{"a":"x","n":{"list":[1,{"b":true}]},"nothing":null,"{{a}}":"{{a}}"}';
+  test.each([
+    ['{{result.a}}', 'x'],
+    ['{{ input.a }}', 'x'],
+    ['{{result.n.list.0}}', '1'],
+    ['{{result.n.list.1.b}}', 'true'],
+    ['{{result.n.list.1}}', '{\n  "b": true\n}'],
+    ['{{result.nothing}}', 'null'],
+    ['\\{{result.a}}', '{{result.a}}'],
+  ])('%s is %j', (template, text) => {
+    expect(renderTemplate(template, { result, input: result })).toStrictEqual({ text, unknown: [] });
+  });
+
+  test.each(['{{result.b}}', '{{result.a.length}}', '{{result.n.list.length}}', '{{result.toString}}', '{{result.}}'])(
+    '%s is not set',
+    (template) => {
+      expect(renderTemplate(template, { result })).toStrictEqual({ text: template, unknown: [template.slice(2, -2)] });
+    },
+  );
+
+  test('of a result that is no JSON is not set', () => {
+    expect(renderTemplate('{{result.a}}', { result: 'text' }).unknown).toStrictEqual(['result.a']);
+  });
+
+  test('gives way to a variable of that name', () => {
+    expect(renderTemplate('{{result.a}}', { result, 'result.a': 'own' }).text).toBe('own');
+  });
 });

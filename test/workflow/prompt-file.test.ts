@@ -61,6 +61,7 @@ description: The start`;
     expect(keys(yaml).findings).toStrictEqual([]);
     expect(keys(yaml).frontmatter).toStrictEqual({
       policy: [{ tag: 'goto', target: 'B.md', attributes: {} }],
+      writtenSchema: null,
       forceImplicit: false,
       repeatable: false,
       retry: null,
@@ -88,8 +89,8 @@ description: The start`;
   test('a key without a value is not given', () => {
     const names = Object.keys(EMPTY_FRONTMATTER).length;
     const yaml = `allowed_transitions:\nmodel: ~\neffort: null\ntimeout:\nmax_visits:\npermission_mode:
-allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_implicit:\ndescription:\nretry:\non:\nmax_visits_per:\nstuck_after:\nstuck_files:`;
-    expect(names).toBe(20);
+allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_implicit:\ndescription:\nretry:\non:\nmax_visits_per:\nstuck_after:\nstuck_files:\nresult_schema:`;
+    expect(names).toBe(21);
     expect(keys(yaml)).toMatchObject({ frontmatter: EMPTY_FRONTMATTER, body: 'body', findings: [] });
   });
 

@@ -8,7 +8,7 @@ import { afterCancelled, isOverBudget, recordTurnEnd } from './turn-end.ts';
 /** Follows the answer of a turn, unless the budget is used up: then it is kept for a resume with a higher one. */
 export function handleAnswered(run: Run, signal: Answered): Step {
   const { agent: id, at, cost, denials, text, folders, files = {}, workflows = {}, scope, fingerprint } = signal;
-  const { matches = [], evaluated = { folders: {} } } = signal;
+  const { results = {}, matches = [], evaluated = { folders: {} } } = signal;
   const { reportedSession = null } = signal;
   const ended = recordTurnEnd(run, {
     ...{ agent: id, at, cost, sessionKept: true, reportedSession, failure: null, denials },
@@ -16,7 +16,17 @@ export function handleAnswered(run: Run, signal: Answered): Step {
   });
   const { agent } = ended;
   if (ended.isCancelled) return afterCancelled(ended, at);
-  const known = { text, denials, folders, files, workflows, matches, evaluated, ...(fingerprint && { fingerprint }) };
+  const known = {
+    text,
+    denials,
+    folders,
+    files,
+    workflows,
+    results,
+    matches,
+    evaluated,
+    ...(fingerprint && { fingerprint }),
+  };
   const answer = { ...known, scope, at };
   if (isOverBudget(ended.run)) {
     const phase = { kind: 'withheld', text, denials, folders, ...(fingerprint && { fingerprint }) } as const;

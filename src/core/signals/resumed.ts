@@ -116,6 +116,7 @@ function followKeptAnswer(
     ...(fingerprint && { fingerprint }),
     folders: { ...folders, ...signal.folders[agent.id] },
     files: signal.files?.[agent.id] ?? {},
+    results: signal.results?.[agent.id] ?? {},
     workflows: signal.workflows?.[agent.id] ?? {},
     matches: signal.matches?.[agent.id] ?? [],
     evaluated: signal.evaluated?.[agent.id] ?? { folders: {} },

@@ -22,6 +22,7 @@ export { literalVariable } from './literal-variable.ts';
 export { misplacedAttribute } from './misplaced-attribute.ts';
 export { missingAttribute } from './missing-attribute.ts';
 export { missingEntry } from './missing-entry.ts';
+export { missingField } from './missing-field.ts';
 export { missingState } from './missing-state.ts';
 export { missingWorkflow } from './missing-workflow.ts';
 export { neverReturns } from './never-returns.ts';

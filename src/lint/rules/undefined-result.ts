@@ -1,6 +1,6 @@
 import { RUN_VARIABLES } from '../../core/variables.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { findStatesWithResult, findVariableUses, type VariableUse } from '../../graph/variables.ts';
+import { findResultPathUses, findStatesWithResult, findVariableUses, type VariableUse } from '../../graph/variables.ts';
 import { defineRule } from '../rule.ts';
 import { findScriptVariableUses, isPreparedForUnset } from '../script-variables.ts';
 
@@ -24,7 +24,10 @@ const RESULT_VARIABLES: readonly string[] = [RUN_VARIABLES.result, RUN_VARIABLES
 
 function findResultUse({ file, kind, source }: StateAnalysis): VariableUse | undefined {
   const { text } = source.state;
-  if (kind === 'prompt') return findVariableUses(text).find(({ name }) => name === 'result' || name === 'input');
+  if (kind === 'prompt') {
+    const whole = findVariableUses(text).find(({ name }) => name === 'result' || name === 'input');
+    return whole ?? findResultPathUses(text)[0];
+  }
   return findScriptVariableUses(file, text).find(
     ({ name }) => RESULT_VARIABLES.includes(name) && !isPreparedForUnset(name, text),
   );

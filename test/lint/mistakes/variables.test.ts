@@ -244,3 +244,47 @@ describe('variables:', () =>
       ['undefined-result A.md:1:16'],
     ],
   ]));
+
+const countWith = (schema: string): string =>
+  `---\nresult_schema: ${schema}\n---\nCount. Then <result>{"count": 1}</result>.`;
+const CALL = 'Then <call return="END">COUNT</call>.';
+const usesOf = (...names: readonly string[]): string =>
+  `${names.map((name) => `{{result.${name}}}`).join(' ')} <result>x</result>`;
+
+describe('parts of a result:', () =>
+  check([
+    [
+      'fields that the schema has, however deep',
+      {
+        'START.md': CALL,
+        'COUNT.md': countWith(
+          '{ properties: { a: { $ref: "#/$defs/a" }, l: { type: array, items: { properties: { b: {} } } } }, $defs: { a: { properties: { b: true } } } }',
+        ),
+        'END.md': usesOf('a', 'a.b.c', 'l.0.b'),
+      },
+      [],
+    ],
+    [
+      'fields that it does not have',
+      {
+        'START.md': CALL,
+        'COUNT.md': countWith('{ properties: { a: { type: string }, l: { type: array } } }'),
+        'END.md': usesOf('b', 'a.b', 'l.b', 'b'),
+      },
+      ['missing-field END.md:1:1', 'missing-field END.md:1:14', 'missing-field END.md:1:29'],
+    ],
+    [
+      'schemas that leave open what there is',
+      {
+        'START.md': CALL,
+        'COUNT.md': countWith('{ properties: { a: { anyOf: [{}] } }, additionalProperties: true }'),
+        'END.md': usesOf('b', 'a.b'),
+      },
+      [],
+    ],
+    [
+      'a part of a result that nothing hands over',
+      { 'START.md': 'Then <goto>END</goto>.', 'END.md': usesOf('b') },
+      ['undefined-result END.md:1:1'],
+    ],
+  ]));
