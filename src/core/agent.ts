@@ -11,13 +11,14 @@ import { isPrompt } from './state-names.ts';
 import { NO_TOKENS, type Tokens } from './tokens.ts';
 
 /**
- * What a turn sends to Claude Code: the state's prompt, a reminder of its tags, or a request to go on after an
- * interruption.
+ * What a turn sends to Claude Code: the state's prompt, a reminder of its tags, a request to go on after an interruption,
+ * or the command that summarizes the conversation.
  */
 export type TurnPrompt =
   | { readonly kind: 'state' }
   | { readonly kind: 'reminder'; readonly text: string }
-  | { readonly kind: 'continue' };
+  | { readonly kind: 'continue' }
+  | { readonly kind: 'compact' };
 
 /** The conversation that a Claude turn uses. Its `id` is chosen before the turn starts, so that a crash cannot lose it. */
 export type SessionUse =

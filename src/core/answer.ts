@@ -10,7 +10,7 @@ import { completeByPolicy, findOverruledTags, notPermittedProblem, type Resolved
 import { findEntry, implicitTag, type Policy } from './policy.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
 import { resolveState, type Scope } from './state-names.ts';
-import { isBuiltInAttribute, isOwnAttribute, readTags, STATE_ATTRIBUTES, type Tag, type TagReadResult } from './tag.ts';
+import { isBuiltInAttribute, isOwnAttribute, readTags, STATE_ATTRIBUTES, type Tag } from './tag.ts';
 import { checkTagCombination, mergeDuplicateTags, tooManyWorkers } from './tag-combination.ts';
 import { quoteAnswerTag } from './tag-quotes.ts';
 import {
@@ -23,7 +23,6 @@ import {
   takesAttribute,
 } from './transitions/index.ts';
 import type { ForkItem, Transition } from './transitions/transition.ts';
-import { isUpcomingTag, UPCOMING_TAGS } from './transitions/upcoming.ts';
 import { variableNameProblem } from './variables.ts';
 
 /** What decides, besides its text, what an answer means. */
@@ -65,16 +64,11 @@ export type Decision =
 /** Interprets an answer by the rules of the language. Any text gives a decision. */
 export function interpretAnswer(text: string, context: AnswerContext): Decision {
   const { policy, scope } = context;
-  const reading = readAnswerTags(text);
+  const reading = readTags(text, TAG_NAMES);
   const onlyTag = context.implicit === 'never' ? undefined : implicitTag(policy);
   const isForced = context.implicit === 'always' && onlyTag !== undefined;
   if (reading.kind === 'unclosed' && !isForced) return rejectAnswer(answerProblem('unclosed_tag', reading.message));
   const writtenTags = reading.kind === 'unclosed' ? [] : reading.tags.map(dropBlankFolder);
-  const upcoming = isForced ? undefined : writtenTags.find(({ name }) => isUpcomingTag(name));
-  if (upcoming !== undefined)
-    return rejectAnswer(
-      answerProblem('unsupported_tag', `it contains \`<${upcoming.name}>\`, which is not supported yet`),
-    );
   const impliedTag = isForced || writtenTags.length === 0 ? onlyTag : undefined;
   const checkedTags = checkTagCombination(
     impliedTag === undefined ? mergeDuplicateTags(writtenTags) : [impliedTag],
@@ -122,12 +116,6 @@ function findWorkerProblem(
   if (workers === 0 || terms.wait <= workers) return undefined;
   const message = `${quoteAnswerTag(joining.written)}: it waits for ${terms.wait} workers, and there ${workers === 1 ? 'is' : 'are'} ${workers}`;
   return answerProblem('bad_attribute', message);
-}
-
-/** Reads the tags of an answer, also those that are not supported yet; one of those that is not closed is only a word. */
-function readAnswerTags(text: string): TagReadResult {
-  const reading = readTags(text, [...TAG_NAMES, ...UPCOMING_TAGS]);
-  return reading.kind === 'unclosed' && isUpcomingTag(reading.name) ? readTags(text, TAG_NAMES) : reading;
 }
 
 const rejectAnswer = (problem: AnswerProblem): Decision => ({ kind: 'wrong', problem });

@@ -1,3 +1,4 @@
+import type { Agent } from './agent.ts';
 import type { ResolvedTag } from './permitted-tags.ts';
 import { type AnswerProblem, answerProblem } from './problem.ts';
 
@@ -6,6 +7,20 @@ export type CheckedResult = { readonly text: string } | { readonly problem: stri
 
 /** For each text of a `<result>` in an answer, whether it fits the schema of its state. */
 export type CheckedResults = Readonly<Record<string, CheckedResult>>;
+
+/** What a turn has to do with schemas of results. */
+export interface TurnResultCheck {
+  /** True if its results must fit the schema of the state. */
+  readonly checksResult?: boolean;
+  /** The state whose checked result is the `input`, if there is one. */
+  readonly resultOf?: string;
+}
+
+/** What the next turn of an agent has to do with schemas of results. */
+export const resultCheckOf = ({ rules, resultOf }: Pick<Agent, 'rules' | 'resultOf'>): TurnResultCheck => ({
+  ...(rules?.checksResult === true && { checksResult: true }),
+  ...(resultOf !== null && { resultOf }),
+});
 
 /** Applies the verdicts to a tag; in a state without a schema there are none. With a schema, no text is handed on unchecked. */
 export function applyResultCheck(

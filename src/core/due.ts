@@ -7,11 +7,14 @@ import {
   recordedTurn,
   type TurnPrompt,
   turnFileOf,
+  turnSessionOf,
   visitCount,
   type WorktreePlace,
 } from './agent.ts';
 import { countTurns, sumClaudeTurns } from './agent-index.ts';
 import { askModeOf } from './ask.ts';
+import { resultCheckOf, type TurnResultCheck } from './checked-results.ts';
+import { promptToSend } from './compaction.ts';
 import { environmentVariables } from './environment-names.ts';
 import type { Guards } from './guards.ts';
 import { type JoinResults, resultsOf } from './join-results.ts';
@@ -48,7 +51,7 @@ export const turnRefOf = (event: {
   readonly evaluator: string | null;
 }): TurnRef => ({ agent: event.agent, number: event.turn, state: event.evaluator ?? event.state });
 
-interface TurnBase extends TurnRef, AgentFolders, Pick<Position, 'cwd' | 'input'> {
+interface TurnBase extends TurnRef, AgentFolders, TurnResultCheck, Pick<Position, 'cwd' | 'input'> {
   /** The number of the agent's visit to the state, and of the turn within that visit; both from 1. */
   readonly visit: number;
   readonly attempt: number;
@@ -65,10 +68,6 @@ interface TurnBase extends TurnRef, AgentFolders, Pick<Position, 'cwd' | 'input'
   readonly evaluators: readonly Evaluator[];
   /** The answer that this turn evaluates, with its state and the transition that it asks for; null for a turn of the state itself. */
   readonly evaluates: EvaluatedAnswer | null;
-  /** True if its results must fit the schema of the state. */
-  readonly checksResult?: boolean;
-  /** The state whose checked result is the `input`, if there is one. */
-  readonly resultOf?: string;
   /** The turn on record if it is already under way: after a crash it is looked for, not started again. */
   readonly record: RunningTurn | null;
 }
@@ -272,12 +271,12 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     evaluators,
     evaluates:
       evaluation === null ? null : { state: agent.state, text: evaluation.text, transition: evaluation.transition },
-    ...(agent.rules?.checksResult === true && { checksResult: true }),
-    ...(agent.resultOf !== null && { resultOf: agent.resultOf }),
+    ...resultCheckOf(agent),
     record,
   };
   if (!isPrompt(state)) return { kind: 'script', ...common, attributes: environmentVariables(run, agent) };
-  const prompt = record?.prompt ?? (phase.kind === 'ready' ? phase.prompt : STATE_PROMPT);
+  const prompt =
+    record?.prompt ?? promptToSend(phase.kind === 'ready' ? phase.prompt : STATE_PROMPT, turnSessionOf(agent));
   const budgetMicros = record?.capMicros ?? capMicros;
   return {
     kind: 'claude',

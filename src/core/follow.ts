@@ -11,6 +11,7 @@ import { nextWorkerId } from './ids.ts';
 import { startJoin } from './join.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
 import { fileInWorkflow, type NamedWorkflows } from './named-workflows.ts';
+import { appendOutput, CURES } from './output-problem.ts';
 import type { ResolvedTag } from './permitted-tags.ts';
 import type { Position } from './position.ts';
 import { type AnswerProblem, answerProblem } from './problem.ts';
@@ -147,17 +148,6 @@ function failAnswer(run: Run, agent: Agent, failure: Omit<StateFailure, 'kind'>,
   return failState(run, renewed, { kind: 'no_answer', ...failure }, plan);
 }
 
-/** Problems that somebody can solve outside of the answer, and how: a state may have been renamed, a folder removed. */
-const CURES: Partial<Record<AnswerProblem['kind'], string>> = {
-  bad_state: 'once that is there, a resume',
-  no_folder: 'once that is there, a resume',
-  no_file: 'once that is there, a resume',
-  bad_workflow: 'once that is mended, a resume',
-  too_deep: '`resume` with a higher `--max-depth`',
-  too_many_forks: '`resume` with a higher `--max-forks`',
-  unchecked_result: 'once its file is correct, a resume',
-};
-
 /**
  * Pauses the agent of a script, or of a prompt whose answer cannot be judged, if the user can make its next step possible, and
  * keeps the answer: the work is done, and is not to be done twice. With any other answer the agent fails.
@@ -179,17 +169,6 @@ function rejectOutput(run: Run, agent: Agent, { kind, message: problem }: Answer
     run: withAgent(run, { ...agent, phase }),
     events: [{ kind: 'agent_paused', at, agent: agent.id, state: agent.state, why, message }],
   };
-}
-
-const MAX_OUTPUT_CHARS = 1_000;
-const MAX_OUTPUT_LINES = 5;
-
-/** Adds the last lines of the output, so that the user sees what was printed instead of a tag. */
-function appendOutput(message: string, text: string): string {
-  const end = text.slice(-MAX_OUTPUT_CHARS).trim();
-  if (end === '') return 'it printed nothing';
-  const lines = end.split('\n').filter((line) => line.trim() !== '');
-  return `${message}; it printed:\n${lines.slice(-MAX_OUTPUT_LINES).join('\n')}`;
 }
 
 /** Applies the tags of one answer: a single one, or forks and perhaps the goto or join of their parent. */
@@ -248,8 +227,7 @@ function applyTags(
     return { run: ended.run, events: [...events, ...ended.events] };
   }
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
-  const isCheckedResult = tags[0]?.tag === 'result' && agent.rules?.checksResult === true;
-  const resultOf = isCheckedResult ? agent.state : null;
+  const resultOf = tags[0]?.tag === 'result' && agent.rules?.checksResult === true ? agent.state : null;
   const parent = { ...agent, ...position, ...PER_STATE_DEFAULTS, resultOf, phase };
   const forked = startWorkers(run, parent, agent.state, workers, at);
   if (join === undefined) return { run: forked.run, events: [...events, ...forked.events] };

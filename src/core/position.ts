@@ -2,7 +2,13 @@
  * A conversation with Claude Code that a turn can go on from. A `branch` does not exist yet: the next Claude turn forks
  * it from `of`, once, and leaves the original as it was.
  */
-export type Session = { readonly kind: 'open'; readonly id: string } | { readonly kind: 'branch'; readonly of: string };
+export type Session = (
+  | { readonly kind: 'open'; readonly id: string }
+  | { readonly kind: 'branch'; readonly of: string }
+) & {
+  /** Set if it is to be summarized before its next prompt. */
+  readonly compact?: true;
+};
 
 /** Model and effort that a tag asks for. They hold for a callee until it returns, and for a worker until it ends. */
 export interface Preference {

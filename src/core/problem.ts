@@ -1,7 +1,6 @@
 /** The kinds of problems of an answer. Asking again can solve each of them. */
 export type AnswerProblemKind =
   | 'no_tag'
-  | 'unsupported_tag'
   | 'several_tags'
   | 'too_many_forks'
   | 'unclosed_tag'

@@ -9,6 +9,7 @@ export type ArrowKind =
   | 'begin'
   | 'goto'
   | 'reset'
+  | 'compact'
   | 'call'
   | 'function'
   | 'return'

@@ -133,6 +133,7 @@ const ARROW_STYLES: Readonly<Record<ArrowKind, GraphvizStyle>> = {
   begin: { color: DARK },
   goto: { color: '#44546a' },
   reset: { color: '#7b3fb5', arrowhead: 'onormal' },
+  compact: { color: '#2a7f86', arrowhead: 'onormal' },
   call: { color: '#1a73a8' },
   function: { color: '#1a73a8', arrowhead: 'onormal' },
   return: { color: '#1a73a8', style: 'dashed' },

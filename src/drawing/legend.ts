@@ -16,6 +16,7 @@ const SHAPE_DESCRIPTIONS: Readonly<Record<Exclude<DiagramShape['kind'], 'begin'>
 const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin'>, string>> = {
   goto: 'goto: the conversation goes on',
   reset: 'reset: with a new conversation',
+  compact: 'compact: with a summary of the conversation',
   call: 'call: a subtask that knows the conversation',
   function: 'function: a subtask that knows nothing of it',
   return: 'return: where the caller goes on',

@@ -41,6 +41,7 @@ const ARROW_SYNTAX: Readonly<Record<ArrowKind, string>> = {
   begin: '-->',
   goto: '-->',
   reset: '-->',
+  compact: '-->',
   call: '-->',
   function: '-->',
   return: '-.->',

@@ -57,6 +57,7 @@ export class TransitionCounter {
       case 'join':
       case 'reset':
       case 'ask':
+      case 'compact':
         this.count(state, kind, to);
         break;
       case 'call':

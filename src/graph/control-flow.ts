@@ -71,6 +71,7 @@ function toExit(edge: Edge, to: number, toNumber: (target: EdgeTarget | null) =>
     case 'join':
     case 'reset':
     case 'ask':
+    case 'compact':
       return { kind: 'step', to, clearsStack: edge.clearsStack, edge };
     case 'call':
     case 'function':

@@ -112,7 +112,9 @@ async function lookUpKeptNames(
   run: Run,
   workflow: Workflow,
   limits: Parameters<typeof createFolderJudge>[0],
-): Promise<Required<Pick<Resumed, 'folders' | 'files' | 'workflows' | 'scopes' | 'evaluated' | 'matches' | 'results'>>> {
+): Promise<
+  Required<Pick<Resumed, 'folders' | 'files' | 'workflows' | 'scopes' | 'evaluated' | 'matches' | 'results'>>
+> {
   const found = keptAnswers(run).map(async ({ agent, text }) => {
     const { id, state, rules, cwd, evaluation } = agent;
     const { policy = [], evaluators = [] } = rules ?? {};

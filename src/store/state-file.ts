@@ -19,9 +19,11 @@ const orNull = <T extends z.ZodType>(type: T) => type.nullable();
 
 const preference = { model: orNull(z.string()), effort: orNull(z.string()) };
 
+const compactMark = { compact: z.literal(true).exactOptional() };
+
 const session = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('open'), id: z.string() }),
-  z.strictObject({ kind: z.literal('branch'), of: z.string() }),
+  z.strictObject({ kind: z.literal('open'), id: z.string(), ...compactMark }),
+  z.strictObject({ kind: z.literal('branch'), of: z.string(), ...compactMark }),
 ]);
 
 const task = orNull(z.string()).default(null);
@@ -44,6 +46,7 @@ const prompt = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('state') }),
   z.strictObject({ kind: z.literal('reminder'), text: z.string() }),
   z.strictObject({ kind: z.literal('continue') }),
+  z.strictObject({ kind: z.literal('compact') }),
 ]);
 
 const sessionUse = z.discriminatedUnion('kind', [

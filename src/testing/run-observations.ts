@@ -50,7 +50,7 @@ export class RunObservations {
     return this.events.flatMap((event) => {
       if (event.kind === 'transition') entered.delete(event.agent);
       if (event.kind === 'evaluated') entered.delete(`${event.agent}/${event.evaluator}`);
-      if (event.kind !== 'turn_started') return [];
+      if (event.kind !== 'turn_started' || event.prompt === 'compact') return [];
       const key = event.evaluator === null ? event.agent : `${event.agent}/${event.evaluator}`;
       if (entered.has(key)) return [];
       entered.add(key);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClaudeTurn, ScriptTurn, SleepTurn, Turn } from '../core/due.ts';
 import { MAX_BACK_OFF_MS } from '../core/failure.ts';
 import { resolveGuards } from '../core/guards.ts';
+import { fileInWorkflow } from '../core/named-workflows.ts';
 import type { Rules } from '../core/policy.ts';
 import type { Began, Signal, Unreadable, Unrecorded } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
@@ -107,7 +108,8 @@ async function refuseUnfitResult(
   { readState, readScope }: TurnContext,
   { state, resultOf, input }: ClaudeTurn | ScriptTurn,
 ): Promise<void> {
-  if (resultOf === undefined || input === null || !(await readScope()).files.includes(resultOf)) return;
+  if (resultOf === undefined || input === null || !(await readScope(resultOf)).files.includes(fileInWorkflow(resultOf)))
+    return;
   const { resultSchema } = await readState(resultOf);
   const checked = resultSchema === undefined ? null : await checkResult(input, resultSchema);
   if (checked === null || !('problem' in checked)) return;

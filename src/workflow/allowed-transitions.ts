@@ -5,7 +5,6 @@ import type { Platform } from '../core/state-names.ts';
 import { isBuiltInAttribute, STATE_ATTRIBUTES, toTagName } from '../core/tag.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import { isAttributeWord, isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
-import { isUpcomingTag } from '../core/transitions/upcoming.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import type { EntryPositions } from '../graph/workflow-source.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
@@ -102,13 +101,6 @@ function readTag(
   if (tagText === undefined) return undefined;
   const name = toTagName(tagText.toLowerCase());
   if (isTagName(name)) return name;
-  if (isUpcomingTag(name)) {
-    report.error(
-      field.value.at,
-      `the tag ${quoteInMessage(tagText)} is not supported yet; the tags are ${TAG_NAMES.join(', ')}`,
-    );
-    return undefined;
-  }
   if (name === 'print') {
     report.error(field.value.at, '<print> is no transition and is always permitted: remove this entry');
     return undefined;

@@ -47,6 +47,7 @@ export const SUGGESTED_VALUES = {
 const TAG_DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   goto: 'Continue in another state, in the same session.',
   reset: 'Continue in another state, in a new session.',
+  compact: 'Continue in another state, in the same session, after Claude Code has summarized it.',
   call: 'Run a state in a branch of this session, then continue in `return` with its result.',
   function: 'Run a state in a session of its own, then continue in `return` with its result.',
   fork: 'Start a worker in another state, and continue in `next`.',

@@ -717,19 +717,6 @@ describe('an `input-file`', () => {
   });
 });
 
-test.each([['alone', '<compact>A</compact>', 'compact']])(
-  'a tag that is not supported yet is told by its name: %s',
-  (_, text, name) => {
-    expect(decide(text, contextOf())).toStrictEqual(
-      wrong('unsupported_tag', `it contains \`<${name}>\`, which is not supported yet`),
-    );
-  },
-);
-
-test('a tag that is not supported yet may be talked about in code', () => {
-  expect(decide('`<ask next="A">x</ask>` <goto>A</goto>', contextOf()).kind).toBe('go');
-});
-
 test('an empty `cd` is no change of folder', () => {
   const policy = [entryOf('reset', 'A')];
   expect(decide('<reset cd=" ">A</reset>', contextOf({ policy }))).toMatchObject({ tags: [{ target: { cd: null } }] });

@@ -333,6 +333,7 @@ function positionAfter(before: AgentPosition, { to, input, depth, tags, guard }:
       return { state: last?.target ?? '', input, cwd: last?.attributes.cd ?? cwd, stack: depth === 0 ? [] : stack };
     case 'goto':
     case 'join':
+    case 'compact':
       return { state: last?.target ?? '', input };
     case 'ask':
       return { state: to, input };

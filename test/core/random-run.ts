@@ -78,6 +78,7 @@ const [MODEL, EFFORT, INPUT] = [' model="Opus"', ' effort="HIGH"', ' input="hand
 const attributes = (...all: readonly string[]) => fc.subarray([...all]).map((some) => some.join(''));
 const text = fc.oneof(
   { weight: 4, arbitrary: state.map((to) => `<goto>${to}</goto>`) },
+  { weight: 1, arbitrary: state.map((to) => `<compact>${to}</compact>`) },
   {
     weight: 2,
     arbitrary: fc

@@ -17,6 +17,7 @@ Answer with exactly one of these tags (a <fork> may be repeated, one for each wo
 
     <goto>STATE</goto>
     <reset>STATE</reset>
+    <compact>STATE</compact>
     <call return="STATE">STATE</call>
     <function return="STATE">STATE</function>
     <fork next="STATE">STATE</fork>

@@ -1,3 +1,4 @@
+import { endCompaction } from '../compaction.ts';
 import type { Step } from '../event.ts';
 import { openSessionOf } from '../follow.ts';
 import { followAnswer, requestedTags } from '../follow-answer.ts';
@@ -14,8 +15,13 @@ export function handleAnswered(run: Run, signal: Answered): Step {
     ...{ agent: id, at, cost, sessionKept: true, reportedSession, failure: null, denials },
     prints: signal.prints,
   });
-  const { agent } = ended;
+  const { agent, turn } = ended;
   if (ended.isCancelled) return afterCancelled(ended, at);
+  if (turn.prompt.kind === 'compact') {
+    // An answer says why there is no summary.
+    const next = endCompaction(ended.run, agent, at, text === '' ? null : text);
+    return { run: next.run, events: [...ended.events, ...next.events] };
+  }
   const known = {
     text,
     denials,

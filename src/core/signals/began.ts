@@ -7,6 +7,7 @@ import {
   turnSessionOf,
   visitCount,
 } from '../agent.ts';
+import { promptToSend } from '../compaction.ts';
 import type { Event, Step } from '../event.ts';
 import type { Rules } from '../policy.ts';
 import type { Session } from '../position.ts';
@@ -28,7 +29,7 @@ export function handleBegan(run: Run, signal: Began): Step {
   const isClaudeTurn = isPrompt(turnFileOf(agent));
   const turn: RunningTurn = {
     number: agent.turns + 1,
-    prompt: agent.phase.prompt,
+    prompt: isClaudeTurn ? promptToSend(agent.phase.prompt, turnSessionOf(agent)) : agent.phase.prompt,
     session: isClaudeTurn ? sessionUse(turnSessionOf(agent), signal.sessionId) : null,
     startedAt: signal.at,
     capMicros: isClaudeTurn ? capOf(run, agent.state) : null,

@@ -1,5 +1,6 @@
 import { type Agent, isTurnRepeatable, type TurnPrompt, turnSubjectOf, withTurnSession } from '../agent.ts';
 import { indexOfAgent } from '../agent-index.ts';
+import { endCompaction } from '../compaction.ts';
 import type { Step } from '../event.ts';
 import { backOffMs, type Failure, REACTIONS, type Reaction } from '../failure.ts';
 import { averageMicros, type CostReport } from '../ledger.ts';
@@ -25,7 +26,9 @@ export function handleFailed(run: Run, signal: Failed): Step {
   });
   if (ended.isCancelled) return afterCancelled(ended, at);
   const reaction = chooseReaction(ended, failure);
-  const next = REACTION_HANDLERS[reaction](ended, signal, nextPrompt(ended, progress));
+  const next = givesUpCompaction(ended, reaction)
+    ? endCompaction(ended.run, ended.agent, at, failure.message)
+    : REACTION_HANDLERS[reaction](ended, signal, nextPrompt(ended, progress));
   return { run: next.run, events: [...ended.events, ...next.events] };
 }
 
@@ -51,9 +54,15 @@ function costWithLostPart({ ledger, agents }: Run, { agent: id, cost }: Failed):
   return { ...cost, kind: 'estimated', micros: Math.max(cost.micros, Math.round(average)) };
 }
 
+/** Whether an agent does without the summary of its conversation: only what passes by itself is waited for. */
+function givesUpCompaction({ run, agent, turn }: FinishedTurn, reaction: Reaction | 'rerun'): boolean {
+  if (turn.prompt.kind !== 'compact' || reaction === 'again' || reaction === 'hold') return false;
+  return !(reaction === 'retry' || reaction === 'probe') || agent.retries >= run.options.retries;
+}
+
 /** The prompt of the next attempt: the same again, or a request to go on if the answer had begun. */
 function nextPrompt({ turn }: FinishedTurn, progress: Failed['progress']): TurnPrompt {
-  return progress === 'answer' ? { kind: 'continue' } : turn.prompt;
+  return progress === 'answer' && turn.prompt.kind !== 'compact' ? { kind: 'continue' } : turn.prompt;
 }
 
 type ReactionHandler = (over: FinishedTurn, signal: Failed, prompt: TurnPrompt) => Step;

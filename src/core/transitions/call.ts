@@ -45,5 +45,7 @@ export const nestingOf = ({ nesting }: Position, { workflow }: TransitionTarget)
 
 /** The branch of an unused branch is another branch of the same conversation. */
 function branchOf(session: Session | null): Session | null {
-  return session?.kind === 'open' ? { kind: 'branch', of: session.id } : session;
+  return session?.kind === 'open'
+    ? { kind: 'branch', of: session.id, ...(session.compact && { compact: true }) }
+    : session;
 }

@@ -2,6 +2,7 @@ import { TAG_ALIASES } from '../tag.ts';
 import { ask } from './ask.ts';
 import { call } from './call.ts';
 import { callWorkflow } from './call-workflow.ts';
+import { compact } from './compact.ts';
 import { fork } from './fork.ts';
 import { forkEach } from './fork-each.ts';
 import { forkWorkflow } from './fork-workflow.ts';
@@ -18,6 +19,7 @@ import type { Transition } from './transition.ts';
 export const TRANSITIONS = {
   goto,
   reset,
+  compact,
   call,
   function: callFresh,
   fork,

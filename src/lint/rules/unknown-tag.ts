@@ -3,7 +3,6 @@ import { blank, commentsOf, findRegions } from '../../core/markup.ts';
 import { editDistance, nearest } from '../../core/nearest.ts';
 import { toTagName } from '../../core/tag.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
-import { isUpcomingTag } from '../../core/transitions/upcoming.ts';
 import { readPromptTags } from '../../graph/prompt-tags.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
@@ -25,20 +24,11 @@ export const unknownTag = defineStateRule(
 );
 
 function describeUnknownTag({ name, body, meant }: UnknownTag): { message: string; hint: string } {
-  if (meant === null) {
-    const message = `\`<${name}>\` is not supported yet: no answer with it is followed`;
-    return { message, hint: ALTERNATIVES[name.toLowerCase()] ?? 'Use another tag.' };
-  }
   const isText = TRANSITIONS[meant].body === 'text';
   const shown = isText ? `\`<${name}>\`` : `\`<${name}>${body}</${name}>\``;
   const message = `${shown} is not a tag of the language (did you mean <${meant}>?)`;
   return { message, hint: `Write <${meant}>${isText ? '…' : body}</${meant}>.` };
 }
-
-/** Hints for the tags that are not supported yet. */
-const ALTERNATIVES: Readonly<Record<string, string>> = {
-  join: 'Use a <goto> instead, to a state that waits until the workers are done, such as a script that checks for their files.',
-};
 
 /** An element that is written where a tag could be, but is not a tag of the language. */
 interface UnknownTag {
@@ -46,8 +36,8 @@ interface UnknownTag {
   readonly body: string;
   readonly start: number;
   readonly end: number;
-  /** The tag that is misspelt; null if it is one that the language is to have and Raymond does not know yet. */
-  readonly meant: TagName | null;
+  /** The tag that is misspelt. */
+  readonly meant: TagName;
 }
 
 const ELEMENT = /<([a-z][a-z_-]*)(\s[^<>]*)?(?:\/>|>([^<>]*)<\/([a-z][a-z_-]*)\s*>)/gi;
@@ -66,14 +56,11 @@ function findUnknownTags(analysis: StateAnalysis, names: StateResolver): readonl
 }
 
 function parseUnknownTag(element: RegExpExecArray, names: StateResolver): UnknownTag | undefined {
-  const [whole, written = '', attributes = '', inside = '', closing = written] = element;
+  const [whole, written = '', , inside = '', closing = written] = element;
   const name = written.toLowerCase();
   const body = inside.trim();
   const unknownTag = { name: written, body, start: element.index, end: element.index + whole.length };
   const isState = names.candidatesFor(body).length === 1;
-  // Some of the names are ordinary words, so that other markup may have them.
-  if (isUpcomingTag(name) && (isState || name.includes('-') || /\snext\s*=/i.test(attributes)))
-    return { ...unknownTag, meant: null };
   // An element that names no state is other markup, but for the smallest of slips: <resume> is none.
   const isMisspeltResult = name !== 'results' && editDistance(name, 'result') === 1;
   const meant = isState ? nearest(name, TAGS_WITH_NAMES) : isMisspeltResult ? 'result' : undefined;
@@ -97,7 +84,7 @@ function keepAnswerable(
   for (const { start, end, meant, body } of unknownTags) {
     corrected += text.slice(from, start);
     offsets.push(corrected.length);
-    corrected += `<${meant ?? 'goto'}>${body}</${meant ?? 'goto'}>`;
+    corrected += `<${meant}>${body}</${meant}>`;
     from = end;
   }
   corrected += text.slice(from);

@@ -46,7 +46,7 @@ export function collectVisits(events: readonly Event[]): readonly RecordedVisit[
     if (event.kind === 'run_resumed') for (const agent of open.keys()) visitOf(agent)?.dropFailedTurn();
     if (!('agent' in event)) continue;
     const { agent } = event;
-    if (event.kind === 'turn_started') {
+    if (event.kind === 'turn_started' && event.prompt !== 'compact') {
       const { state, evaluator } = event;
       if (!open.has(agent)) open.set(agent, begin(agent, state));
       if (evaluator !== null && visitOf(agent)?.state !== evaluator)

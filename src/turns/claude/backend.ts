@@ -161,6 +161,7 @@ export class ClaudeBackend implements Backend {
     }
     const outcome = judgeClaudeTurn({
       transcript,
+      isCompaction: turn.prompt.kind === 'compact',
       endCause: turnEndCause(end),
       exitCode: exit.kind === 'died' || exit.code > 128 ? null : exit.code,
       stderr: await lastLines(turnFiles(dir).stderr, 20, 4096),

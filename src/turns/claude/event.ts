@@ -14,6 +14,7 @@ export type ClaudeEvent =
   | ResultEvent
   | z.infer<typeof RATE_LIMIT_SCHEMA>
   | z.infer<typeof RETRY_SCHEMA>
+  | z.infer<typeof COMPACTED_SCHEMA>
   /** An event that we do not know or do not need. */
   | { readonly kind: 'other'; readonly type: string }
   /** A line that is no event. */
@@ -261,6 +262,9 @@ export const RETRY_SCHEMA = z
       error,
     };
   });
+
+/** `system/compact_boundary`: the conversation was summarized. */
+export const COMPACTED_SCHEMA = z.object({}).transform(() => ({ kind: 'compacted' as const }));
 
 /** A call of the API that is tried again. */
 export type RetryEvent = z.infer<typeof RETRY_SCHEMA>;

@@ -86,12 +86,16 @@ const joinTools = (tools: readonly string[] | null): string | null =>
 const CONTINUE_PROMPT =
   'You were interrupted in the middle of your answer. Go on from where you stopped; what is already done need not be done again. End with the tag that your task asks for.';
 
+const COMPACT_COMMAND = '/compact';
+
 /** Renders the prompt of a turn; the warnings are for the author. */
 export function renderPrompt(
   turn: Pick<ClaudeTurn, 'prompt' | 'state' | 'variables'>,
   text: string,
 ): { readonly stdin: string; readonly warnings: readonly string[] } {
   const { prompt, state } = turn;
+  // Not escaped: this one is meant as a command.
+  if (prompt.kind === 'compact') return { stdin: COMPACT_COMMAND, warnings: [] };
   if (prompt.kind !== 'state')
     return { stdin: toStdin(prompt.kind === 'reminder' ? prompt.text : CONTINUE_PROMPT, state), warnings: [] };
   const { text: rendered, unknown } = renderTemplate(text.replaceAll('\r\n', '\n'), turn.variables);

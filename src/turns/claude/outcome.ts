@@ -20,6 +20,8 @@ export type TurnEndCause = 'exited' | 'timeout' | 'hung' | 'hopeless' | 'stopped
 /** A turn of Claude Code that is over, with everything that its outcome depends on. */
 export interface EndedTurn {
   readonly transcript: Transcript;
+  /** True if it was to summarize the conversation. */
+  readonly isCompaction?: boolean;
   readonly endCause: TurnEndCause;
   /** Null if a signal ended it, or if it is not known. */
   readonly exitCode: number | null;
@@ -62,13 +64,21 @@ export function judgeClaudeTurn(ended: EndedTurn): ClaudeOutcome {
   const turn = { ...ended, transcript: { ...ended.transcript, ...ended.transcript.atOwnResult } };
   // What it said last may be lost, and with it a part of the cost.
   const cost: CostReport = turn.outputLost ? { ...computed, kind: 'estimated' } : computed;
-  const text = findAnswer(turn.transcript);
+  const text = turn.isCompaction === true ? judgeCompaction(turn.transcript) : findAnswer(turn.transcript);
   const denials = turn.transcript.ownResult?.denials ?? [];
   if (text !== null) return { kind: 'answered', text, denials, cost };
   const { kind, detail } = classifyFailure(turn);
   const failure: Failure = { kind, message: explainFailure(kind, detail), ...limitReset(kind, detail, turn) };
   const progress = findProgress(turn, kind);
   return { kind: 'failed', failure, progress, cost, ...(denials.length > 0 && { denials }) };
+}
+
+/** The answer of a turn that was to summarize the conversation: empty if it did, else why it did not; null if it failed. */
+function judgeCompaction(transcript: Transcript): string | null {
+  const { ownResult, compacted } = transcript;
+  if (compacted && ownResult !== null) return '';
+  if (ownResult === null || isFailedResult(ownResult, transcript)) return null;
+  return ownResult.text || 'Claude Code said nothing about it';
 }
 
 /** The answer, if the turn was a success. An empty text counts only if a model has answered. */

@@ -4,6 +4,7 @@ import { MAX_LINE_BYTES } from '../../process/lines.ts';
 import {
   ASSISTANT_SCHEMA,
   type ClaudeEvent,
+  COMPACTED_SCHEMA,
   INIT_SCHEMA,
   RATE_LIMIT_SCHEMA,
   RESULT_SCHEMA,
@@ -17,6 +18,7 @@ const MAX_GARBAGE_CHARS = 500;
 const EVENT_SCHEMAS: Readonly<Record<string, z.ZodType<ClaudeEvent>>> = {
   'system/init': INIT_SCHEMA,
   'system/api_retry': RETRY_SCHEMA,
+  'system/compact_boundary': COMPACTED_SCHEMA,
   assistant: ASSISTANT_SCHEMA,
   user: USER_SCHEMA,
   result: RESULT_SCHEMA,

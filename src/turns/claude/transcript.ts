@@ -14,6 +14,8 @@ export interface Transcript {
   readonly version: string | null;
   /** Whether the conversation was begun or resumed. */
   readonly opened: boolean;
+  /** Whether the conversation was summarized. */
+  readonly compacted: boolean;
   /** Whether a model has answered on the main thread. */
   readonly answered: boolean;
   /** The last text on the main thread. */
@@ -52,6 +54,7 @@ export const EMPTY_TRANSCRIPT: Transcript = {
   model: null,
   version: null,
   opened: false,
+  compacted: false,
   answered: false,
   lastText: null,
   lastResult: null,
@@ -86,6 +89,8 @@ export function addClaudeEvent(transcript: Transcript, event: ClaudeEvent): Tran
       };
     case 'assistant':
       return event.synthetic ? { ...transcript, error: event.error ?? transcript.error } : addAnswer(transcript, event);
+    case 'compacted':
+      return { ...transcript, compacted: true };
     case 'result':
       return addResult(transcript, event);
     case 'rate_limit':

@@ -27,7 +27,7 @@ import {
   writeAnswerFile,
 } from './canned-turn.ts';
 import { FAILURE_FIXTURES } from './failure-fixtures.ts';
-import { actionLine, cannedCost, initLine, ReplayOutput, resultLine, toolResultLine } from './output.ts';
+import { actionLine, cannedCost, compactedLine, initLine, ReplayOutput, resultLine, toolResultLine } from './output.ts';
 import { ReplayScriptRunner } from './script-runner.ts';
 import { cutToShare, type PaidShares, readPaidShares, writePaidShares } from './share.ts';
 
@@ -49,6 +49,10 @@ export class ReplayBackend implements Backend {
   }
 
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
+    if (turn.prompt.kind === 'compact') {
+      await this.context.makeFolder(turn, { stdin: renderPrompt(turn, state.text).stdin });
+      return [];
+    }
     // An agent that may not enter the state needs no answer.
     const { unknown } = mayExceedVisits(turn, state.rules) ? NO_UNKNOWN_VARIABLES : this.answerFor(turn);
     const { stdin, warnings } = renderPrompt(turn, state.text);
@@ -63,6 +67,7 @@ export class ReplayBackend implements Backend {
   take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed> {
     return failIfUnusable(this.context, turn, async () => {
       const dir = await reclaimTurnFolder(this.context, turn, adopted);
+      if (turn.prompt.kind === 'compact') return this.compact(turn, dir);
       const { answer: whole, paid } = this.answerFor(turn);
       const answer = cutToShare(turn, whole, paid);
       writePaidShares(dir, paid, whole, answer);
@@ -74,6 +79,16 @@ export class ReplayBackend implements Backend {
       const outcome = judgeCannedTurn(answer, output, endCause, this.context.clock.now());
       return { ...(await this.toSignal(turn, answer, outcome)), ...prints.signalFields };
     });
+  }
+
+  /** Summarizes the conversation, which costs nothing here. */
+  private async compact(turn: ClaudeTurn, dir: string): Promise<Answered | Failed> {
+    const session = turn.record?.session?.id ?? '';
+    const output = new ReplayOutput(dir, () => {});
+    output.print(initLine(session, turn.cwd), compactedLine(session), resultLine(EMPTY_ANSWER, session));
+    output.flush();
+    const cost = { kind: 'reported', micros: 0, canned: true } as const;
+    return answeredSignal(this.context, turn, this.context.clock.now(), { text: '', denials: [], cost });
   }
 
   /** The answer for a turn. One that was stopped at its share is given again, so such turns do not count. */
@@ -133,6 +148,8 @@ function createEventHandler(context: ReplayContext, { agent }: ClaudeTurn, print
     prints.add('stdout', readPrintedTexts(event));
   };
 }
+
+const EMPTY_ANSWER = { text: '', costUsd: 0, deny: [] };
 
 /** Judges a canned turn by the same rules as a real one. */
 function judgeCannedTurn(

@@ -26,6 +26,11 @@ export const initLine = (session: string, cwd: string): StreamLine => {
   return { type: 'system', subtype: 'init', session_id: session, model: REPLAY_MODEL, cwd };
 };
 
+/** The conversation was summarized. */
+export const compactedLine = (session: string): StreamLine => {
+  return { type: 'system', subtype: 'compact_boundary', session_id: session };
+};
+
 /** A message with a tool use or a text; `number` distinguishes the messages of a turn. */
 export function actionLine({ doing, file }: CannedAction, number: number, session: string): StreamLine {
   const block =
@@ -61,7 +66,7 @@ export const syntheticLine = (text: string, error: string, session: string): Str
 
 /** The result of the turn. */
 export const resultLine = (
-  { text, costUsd, deny }: CannedAnswer,
+  { text, costUsd, deny }: Pick<CannedAnswer, 'text' | 'costUsd' | 'deny'>,
   session: string,
   overrides: StreamLine = {},
 ): StreamLine => ({

@@ -1,0 +1,28 @@
+import type { Agent, TurnPrompt } from './agent.ts';
+import type { Event, Step } from './event.ts';
+import type { Session } from './position.ts';
+import { type Run, withAgent } from './run.ts';
+
+const COMPACT: TurnPrompt = { kind: 'compact' };
+
+/** The prompt of a ready agent's next Claude turn: before that of its state, a conversation is summarized that is to be. */
+export const promptToSend = (prompt: TurnPrompt, session: Session | null): TurnPrompt =>
+  prompt.kind === 'state' && session?.compact === true ? COMPACT : prompt;
+
+/** Lets an agent go on with the prompt of its state after a turn that was to summarize its conversation. */
+export function endCompaction(run: Run, agent: Agent, at: number, failure: string | null): Step {
+  const { session } = agent;
+  const next: Agent = {
+    ...agent,
+    session: session === null ? null : withoutMark(session),
+    // The turn was none of its visit to the state, which has not begun.
+    tries: 0,
+    retries: 0,
+    phase: { kind: 'ready', prompt: { kind: 'state' }, since: run.seq },
+  };
+  const message = `${agent.state}: the conversation could not be summarized (${failure}); it goes on as it is`;
+  const warning: Event = { kind: 'warning', at, agent: agent.id, state: agent.state, message };
+  return { run: withAgent(run, next), events: failure === null ? [] : [warning] };
+}
+
+const withoutMark = ({ compact: _, ...session }: Session): Session => session;
