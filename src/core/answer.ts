@@ -2,7 +2,6 @@ import { applyResultCheck, type CheckedResults } from './checked-results.ts';
 import { normalizeEffort, normalizeModel } from './claude-words.ts';
 import { findWorkflow, refuseWorkflow } from './enter-workflow.ts';
 import { readForkItems } from './fork-items.ts';
-import { isInGroup } from './join.ts';
 import { readJoinTerms } from './join-terms.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
 import { type NamedWorkflows, nameState, workflowNameOf } from './named-workflows.ts';
@@ -11,7 +10,7 @@ import { findEntry, implicitTag, type Policy } from './policy.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
 import { resolveState, type Scope } from './state-names.ts';
 import { isBuiltInAttribute, isOwnAttribute, readTags, STATE_ATTRIBUTES, type Tag } from './tag.ts';
-import { checkTagCombination, mergeDuplicateTags, tooManyWorkers } from './tag-combination.ts';
+import { checkTagCombination, findWorkerProblem, mergeDuplicateTags } from './tag-combination.ts';
 import { quoteAnswerTag } from './tag-quotes.ts';
 import {
   isAttributeWord,
@@ -95,29 +94,6 @@ export function interpretAnswer(text: string, context: AnswerContext): Decision 
   return { kind: 'go', tags: resolvedTags, implicit: impliedTag !== undefined, warnings };
 }
 
-/** Finds what is wrong with the number of workers: an answer starts too many of them, or waits for more than there are. */
-function findWorkerProblem(
-  tags: readonly ResolvedTag[],
-  { maxForks, openWorkers }: AnswerContext,
-): AnswerProblem | undefined {
-  const started = tags.filter(({ tag }) => startsWorkers(tag)).map(({ target }) => target);
-  const countStarted = (group: string | null): number =>
-    started.reduce((count, { variables, items }) => {
-      const isOne = items === null && isInGroup(variables, group);
-      return (
-        count + (items?.filter((item) => isInGroup({ ...item.variables, ...variables }, group)).length ?? Number(isOne))
-      );
-    }, 0);
-  if (maxForks !== null && countStarted(null) > maxForks) return tooManyWorkers(countStarted(null), maxForks);
-  const joining = tags.find(({ target }) => target.join !== null);
-  const terms = joining?.target.join;
-  if (joining === undefined || terms == null || terms.wait === 'all') return undefined;
-  const workers = countStarted(terms.group) + openWorkers(terms.group);
-  if (workers === 0 || terms.wait <= workers) return undefined;
-  const message = `${quoteAnswerTag(joining.written)}: it waits for ${terms.wait} workers, and there ${workers === 1 ? 'is' : 'are'} ${workers}`;
-  return answerProblem('bad_attribute', message);
-}
-
 const rejectAnswer = (problem: AnswerProblem): Decision => ({ kind: 'wrong', problem });
 
 /** An empty `cd` is none: a script may have nothing to put there. */
@@ -150,8 +126,9 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
   }
   const workflow = transition.body === 'workflow' ? findWorkflow(tag, context.workflows) : null;
   if (workflow !== null && 'message' in workflow) return workflow;
-  const join = name === 'join' ? readJoinTerms(tag.attributes, states.timeout_next ?? null) : null;
-  if (typeof join === 'string') return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: ${join}`);
+  // Its attributes have been checked.
+  const terms = name === 'join' ? readJoinTerms(tag.attributes, states.timeout_next ?? null) : null;
+  const join = typeof terms === 'string' ? null : terms;
   const items = name === 'fork-each' ? readItems(tag, context) : null;
   if (items !== null && 'message' in items) return items;
   const input = readInput(tag, context);

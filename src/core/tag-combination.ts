@@ -1,12 +1,14 @@
+import { isInGroup } from './join.ts';
+import type { ResolvedTag } from './permitted-tags.ts';
 import { isSameState } from './policy.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
 import type { Scope } from './state-names.ts';
 import type { Tag } from './tag.ts';
-import { listAnswerTags } from './tag-quotes.ts';
+import { listAnswerTags, quoteAnswerTag } from './tag-quotes.ts';
 import { isContinuation, startsWorkers } from './transitions/index.ts';
 
 /** The problem of an answer that starts too many workers. */
-export const tooManyWorkers = (count: number, maxForks: number): AnswerProblem =>
+const tooManyWorkers = (count: number, maxForks: number): AnswerProblem =>
   answerProblem(
     'too_many_forks',
     `it starts ${count} workers, and one answer may start at most ${maxForks} (\`max_forks\`)`,
@@ -52,4 +54,30 @@ export function checkTagCombination(
     continuation === '' ? tag : { ...tag, attributes: { ...tag.attributes, next: continuation } },
   );
   return otherTag === undefined ? forksWithNext : [...forksWithNext, otherTag];
+}
+
+/** Finds what is wrong with the number of workers: an answer starts too many of them, or waits for more than there are. */
+export function findWorkerProblem(
+  tags: readonly ResolvedTag[],
+  {
+    maxForks,
+    openWorkers,
+  }: { readonly maxForks: number | null; readonly openWorkers: (group: string | null) => number },
+): AnswerProblem | undefined {
+  const started = tags.filter(({ tag }) => startsWorkers(tag)).map(({ target }) => target);
+  const countStarted = (group: string | null): number =>
+    started.reduce((count, { variables, items }) => {
+      const isOne = items === null && isInGroup(variables, group);
+      return (
+        count + (items?.filter((item) => isInGroup({ ...item.variables, ...variables }, group)).length ?? Number(isOne))
+      );
+    }, 0);
+  if (maxForks !== null && countStarted(null) > maxForks) return tooManyWorkers(countStarted(null), maxForks);
+  const joining = tags.find(({ target }) => target.join !== null);
+  const terms = joining?.target.join;
+  if (joining === undefined || terms == null || terms.wait === 'all') return undefined;
+  const workers = countStarted(terms.group) + openWorkers(terms.group);
+  if (workers === 0 || terms.wait <= workers) return undefined;
+  const message = `${quoteAnswerTag(joining.written)}: it waits for ${terms.wait} workers, and there ${workers === 1 ? 'is' : 'are'} ${workers}`;
+  return answerProblem('bad_attribute', message);
 }

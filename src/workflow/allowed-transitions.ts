@@ -181,7 +181,7 @@ const NEVER_EMPTY = ['model', 'effort', 'in', 'as'];
 
 /** Finds what is wrong with the value of an attribute that only this tag has. */
 function findOwnProblem(tag: TagName, name: string, text: string): string | undefined {
-  if (tag === 'join') return joinAttributeProblem(name, text);
+  if (tag === 'join' || (tag === 'ask' && name === 'timeout')) return joinAttributeProblem(name, text);
   return tag === 'fork-each' && name === 'as' ? variableNameProblem(text, 'unix') : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { readJoinTerms } from '../join-terms.ts';
 import type { Transition } from './transition.ts';
 
 /** `<join>`: goes on in the same conversation once the agent's workers are done, with their results. */
@@ -7,6 +8,10 @@ export const join: Transition = {
   required: [],
   variables: false,
   part: 'continuation',
+  findProblem({ attributes }) {
+    const terms = readJoinTerms(attributes, null);
+    return typeof terms === 'string' ? terms : undefined;
+  },
   follow(at, target) {
     const position = { ...at, state: target.body, input: target.input };
     return { kind: 'on', position, ...(target.join !== null && { join: target.join }) };

@@ -1,4 +1,3 @@
-import { joinAttributeProblem } from '../../core/join-terms.ts';
 import { isBuiltInAttribute } from '../../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../../core/tag-mentions.ts';
 import { TRANSITIONS, takesAttribute } from '../../core/transitions/index.ts';
@@ -31,14 +30,6 @@ export const badAttribute = defineTagRule(
         const message = `\`stack\` can be "clear" or "keep", not "${value}"`;
         return [{ message, hint: 'Write one of them, or leave it out.' }];
       }
-      const ownProblem = name === 'join' ? joinAttributeProblem(key, value) : undefined;
-      if (ownProblem !== undefined) return [{ message: ownProblem, hint: 'Correct it, or leave it out.' }];
-      if (key === 'timeout' && tag.attributes.timeout_next === undefined) {
-        const message = '`timeout` needs `timeout_next="STATE"`';
-        return [{ message, hint: 'Say where the agent goes on when the time is over.' }];
-      }
-      if (key === 'timeout_next' && tag.attributes.timeout === undefined)
-        return [{ message: '`timeout_next` needs a `timeout`', hint: 'Say how long the agent waits, such as `10m`.' }];
       const isEmpty = NEVER_EMPTY.includes(key) && value.trim() === '';
       return isEmpty ? [{ message: `\`${key}\` is empty`, hint: 'Give it a value, or leave it out.' }] : [];
     });

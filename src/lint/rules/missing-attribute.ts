@@ -1,7 +1,7 @@
 import { nearest } from '../../core/nearest.ts';
 import { type BuiltInAttribute, isBuiltInAttribute, type Tag } from '../../core/tag.ts';
 import { comparePositions, type TextPosition } from '../../core/text-position.ts';
-import { isContinuation, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import { isContinuation, startsWorkers, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations } from '../../graph/edges.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { defineTagRule } from '../rule.ts';
@@ -12,7 +12,8 @@ export const missingAttribute = defineTagRule(
   ({ name, tag, at }, analysis) =>
     TRANSITIONS[name].required.flatMap((key) => {
       if ((tag.attributes[key] ?? '').trim() !== '' || findSwappedAttribute(name, tag) !== undefined) return [];
-      if (name === 'fork' && findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis)) return [];
+      const isContinued = findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis);
+      if (key === 'next' && startsWorkers(name) && isContinued) return [];
       const misspelt = findMisspeltAttribute(key, tag);
       const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is not one of its attributes`;
       const hint = misspelt === undefined ? hintFor(name, key) : `Write \`${key}\` instead of \`${misspelt}\`.`;

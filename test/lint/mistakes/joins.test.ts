@@ -31,7 +31,7 @@ describe('joins:', () =>
         'START.sh': bash(FORK, 'echo "<join wait=\\"some\\" cancel=\\"yes\\" timeout=\\"1m\\">END.md</join>"'),
         'END.md': END,
       },
-      ['bad-attribute START.sh:3:7', 'bad-attribute START.sh:3:7', 'bad-attribute START.sh:3:7'],
+      ['bad-attribute START.sh:3:7'],
     ],
     [
       'with a `timeout_next` that does not exist',
