@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Turn } from '../core/due.ts';
+import type { AskTurn, Turn } from '../core/due.ts';
 import type { Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
 import type { BackendFactory } from '../runtime/backend-factory.ts';
@@ -70,7 +70,10 @@ export function startSimulatedProcess(
   };
   const wrapWorld = (world: World): World => ({
     prepare: (turn) => time.whileRunning(() => world.prepare(turn)),
-    take: (turn) => (isRealScript(turn) ? world.take(turn) : time.whileRunning(() => takeTurn(turn, world))),
+    take: (turn) => {
+      if (turn.kind === 'sleep' && turn.why === 'ask') return waitForTimeout(turn, time);
+      return isRealScript(turn) ? world.take(turn) : time.whileRunning(() => takeTurn(turn, world));
+    },
     end: world.end,
     save: (steps) => time.whileRunning(() => world.save(steps)),
     notify: world.notify,
@@ -86,6 +89,15 @@ export function startSimulatedProcess(
     isSandbox: true,
   };
   return { runtime, crashed, time };
+}
+
+/** Nobody answers in a test: a question ends when its time is over, and one without a timeout never does. */
+function waitForTimeout({ agent, ask, untilMs }: AskTurn, time: VirtualTime): Promise<Signal> {
+  if (untilMs === null) return new Promise(() => {});
+  return time.whileRunning(async () => {
+    await time.sleepUntil(untilMs, new AbortController().signal);
+    return { kind: 'ask_timed_out', at: time.now(), agent, ask };
+  });
 }
 
 /** Each process has another start time, so that the next one finds it gone; the machine is always the same. */
