@@ -82,6 +82,34 @@ describe('a recorded run', () => {
     expect(readFileSync(join(project.folder, 'wf/r1.test.yaml'), 'utf8')).toContain('\nname: wf\n');
   });
 
+  test('has the answers of evaluators under their own names, and replays the same way', async () => {
+    const project = await ran(
+      {
+        'START.md': `---\nmax_visits: 3\nevaluator: [{ match: TODO, then: { tag: goto, target: START } }, { prompt: JUDGE }]\n---\nAnswer <result>x</result> or <goto>START</goto>.`,
+        'JUDGE.md': 'Is {{output}} enough? Answer <confirm></confirm> or <goto>START</goto>.',
+      },
+      `answers:
+  START.md: ["TODO <result>a</result>", <result>b</result>, <result>c</result>]
+  JUDGE.md:
+    - { text: No. <goto>START</goto>, cost: 0.01 }
+    - turns: [Hm., <confirm></confirm>]`,
+    );
+    const { data, testResult } = await recorded(project);
+    expect(data.answers).toStrictEqual({
+      'START.md': [says('TODO <result>a</result>'), says('<result>b</result>'), says('<result>c</result>')],
+      'JUDGE.md': [
+        { text: 'No. <goto>START</goto>', cost: 0.01 },
+        { turns: [says('Hm.'), says('<confirm></confirm>')] },
+      ],
+    });
+    expect(data.expect).toMatchObject({
+      path: ['START.md', 'START.md', 'START.md'],
+      turns: { 'JUDGE.md': 3 },
+      reminders: { 'JUDGE.md': 1 },
+    });
+    expect(testResult?.differences).toStrictEqual([]);
+  });
+
   test('contains no template, with any text', async () => {
     const project = await ran(
       { 'START.md': 'Go.' },

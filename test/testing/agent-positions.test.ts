@@ -4,7 +4,7 @@ import { describeAgentPositions } from '../../src/testing/agent-positions.ts';
 
 /** An event with what matters here. */
 const eventOf = (kind: Event['kind'], agent: string, state: string, more: object = {}): Event =>
-  ({ at: 0, kind, agent, state, ...more }) as Event;
+  ({ at: 0, kind, agent, state, evaluator: null, ...more }) as Event;
 
 const STOPPING = { kind: 'run_stopping', at: 0, stop: { kind: 'stopped' } } as const;
 
@@ -55,4 +55,15 @@ test('has the interrupted turn even if the run was already ending', () => {
 test('lists only some of very many agents', () => {
   const events = Array.from({ length: 15 }, (_, at) => eventOf('agent_started', `a${at}`, 'W.md'));
   expect(describeAgentPositions(events).slice(-2)).toStrictEqual(['a9 in W.md: it waited for its turn', 'and 5 more']);
+});
+
+test('names the evaluator whose turn it was', () => {
+  const events = [
+    eventOf('agent_started', 'main', 'START.md'),
+    eventOf('turn_started', 'main', 'START.md', { turn: 2, evaluator: 'GATE.sh' }),
+    STOPPING,
+  ];
+  expect(describeAgentPositions(events)).toStrictEqual([
+    'main in START.md, turn 2: evaluated by GATE.sh: its script was running',
+  ]);
 });
