@@ -15,7 +15,6 @@ import { quoteAnswerTag } from './tag-quotes.ts';
 import {
   isAttributeWord,
   isTagName,
-  startsWorkers,
   TAG_NAMES,
   type TagName,
   TRANSITIONS,

@@ -395,7 +395,7 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     const recorded = await inDemo('test', '--record', 'last', '--output', 'workflow/it.test.yaml');
     expect(recorded).toStrictEqual({
       code: 0,
-      out: 'workflow/it.test.yaml: 15 answers\nA test of it goes as the recorded run did. To run it again: raymond test workflow/it.test.yaml\n',
+      out: 'workflow/it.test.yaml: 14 answers\nA test of it goes as the recorded run did. To run it again: raymond test workflow/it.test.yaml\n',
       err: '',
     });
     expect(readFileSync(join(project.cwd, 'demo/workflow/it.test.yaml'), 'utf8')).not.toContain(project.cwd);

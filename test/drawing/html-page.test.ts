@@ -65,12 +65,12 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     const { page, requests, errors } = await open(html);
     const [canvas] = (await boxesOf(page, '#canvas')) as [Box];
     const boxes = await boxesOf(page, '#canvas .state');
-    expect(boxes).toHaveLength(11);
+    expect(boxes).toHaveLength(10);
     expect(boxes.filter((box) => !isWithin(box, canvas) || box.height < 15)).toStrictEqual([]);
     // An empty page of this size is a tenth of that.
     expect((await page.screenshot()).length).toBeGreaterThan(50_000);
     expect([requests, errors]).toStrictEqual([[], []]);
-    expect(await page.textContent('#summary')).toBe('11 states, 14 transitions');
+    expect(await page.textContent('#summary')).toBe('10 states, 14 transitions');
     expect(await page.evaluate("document.querySelectorAll('#legend li').length")).toBeGreaterThan(8);
   });
 
@@ -88,15 +88,15 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     await page.click(`#canvas [aria-label^="DECIDE.md"]`);
     expect(await page.textContent('#details h2')).toBe('DECIDE.md');
     const details = (await page.textContent('#details')) ?? '';
-    expect(details).toContain('<fork next="WAIT.sh">DOCS.md</fork>');
+    expect(details).toContain('<fork next="FINISH.md">DOCS.md</fork>');
     expect(details).toContain('Back in the conversation that wrote the code.');
     expect(details).toContain('max_visits4');
     expect(await page.textContent('#details pre')).toContain('If this is FAIL, mend exactly what is named');
     expect(await textsOf(page, '#details section:nth-of-type(2) .link')).toStrictEqual([
       'TEST.sh',
       'DOCS.md',
-      'WAIT.sh',
       'CHANGES.md',
+      'FINISH.md',
     ]);
     await page.click('#details .link:text("TEST.sh")');
     expect(await page.textContent('#details h2')).toBe('TEST.sh');
@@ -158,7 +158,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(`${await page.textContent('#details h2')}, prompt`).toBe(below);
     await page.keyboard.press('Escape');
     expect(await page.isVisible('#details')).toBe(false);
-    expect(await page.evaluate("document.querySelectorAll('#states button').length")).toBe(11);
+    expect(await page.evaluate("document.querySelectorAll('#states button').length")).toBe(10);
   });
 
   test('marks states with findings, and shows the place and hint of each', async () => {

@@ -87,9 +87,9 @@ test('every transition, worker and return of any run is counted exactly once', (
       const transitions = events.filter(({ kind }) => kind === 'transition').length;
       const workers = events.filter((event) => event.kind === 'agent_started' && event.parent !== null).length;
       const timeouts = events.filter((event) => event.kind === 'joined' && event.timedOut).length;
-      expect(times('goto', 'reset', 'compact', 'call', 'function', 'next', 'join', 'ask', 'result', 'back', 'guard')).toBe(
-        transitions + timeouts,
-      );
+      expect(
+        times('goto', 'reset', 'compact', 'call', 'function', 'next', 'join', 'ask', 'result', 'back', 'guard'),
+      ).toBe(transitions + timeouts);
       expect(times('fork')).toBe(workers);
       expect(times('return')).toBe(times('back'));
       expect(ways.every(({ from, kind }) => from !== null || kind === 'begin')).toBe(true);
