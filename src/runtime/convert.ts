@@ -28,6 +28,7 @@ import {
   type WorkflowFileMap,
   writeOneFile,
 } from '../workflow/write-one-file.ts';
+import { lintWorkflow } from './lint-workflow.ts';
 import { currentPlatform } from './platform.ts';
 
 /** How to convert a workflow. */
@@ -66,6 +67,7 @@ export async function convertWorkflow(from: string, to: string, { cwd, lossy }: 
     else writeFileSync(path, (await import('../workflow/write-zip.ts')).writeZip(files));
     await checkResult(source, path, to);
   });
+  await withdrawIfBroken(from, to, cwd);
   return { files: [...files.keys()].sort(), leftOut: [...obstacles, ...leftOut] };
 }
 
@@ -88,6 +90,22 @@ function refuseErrors(message: string, { source }: LoadedSource): void {
   const errors: readonly FileFinding[] = all.filter(({ level }) => level === 'error');
   if (errors.length === 0) return;
   throw new RaymondError(`${message}:\n${errors.map(formatWorkflowFinding).join('\n')}`, { exitCode: EXIT.invalid });
+}
+
+/**
+ * Removes what was written if lint finds errors in it that the original does not have. Only in its place is it known which workflows
+ * it reaches, and prompts may name states in a way that only the original understands.
+ */
+async function withdrawIfBroken(from: string, to: string, cwd: string): Promise<void> {
+  const [before, after] = [await lintWorkflow(from, { cwd }), await lintWorkflow(to, { cwd })];
+  const known = new Set(before.findings.map(({ message }) => message));
+  const errors = after.findings.filter(({ level, message }) => level === 'error' && !known.has(message));
+  if (errors.length === 0) return;
+  rmSync(resolve(cwd, to), { recursive: true });
+  const listed = errors.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`);
+  throw new RaymondError(`${to} would have errors, so it is not written:\n${listed.join('\n')}`, {
+    exitCode: EXIT.invalid,
+  });
 }
 
 interface FilesToWrite {

@@ -264,6 +264,21 @@ describe('a conversion is refused', () => {
     expect(readdirSync(cwd)).toStrictEqual(before);
   });
 
+  test('for workflows that it would no longer reach, and states that prompts would no longer name', async () => {
+    const { cwd, convert } = newPlace({
+      'a.yaml':
+        "states: { START: { prompt: 'Answer <goto>RUN.md</goto>.' }, RUN: { sh: 'echo \"<result>x</result>\"' } }",
+      ...inFolder({ 'START.sh': "echo '<reset-workflow>other</reset-workflow>'" }),
+    });
+    mkdirSync(join(cwd, 'wf', 'other'));
+    writeFileSync(join(cwd, 'wf', 'other', 'START.sh'), "echo '<result>x</result>'");
+    await expect(convert('a.yaml', 'b')).rejects.toThrow(/^b would have errors, so it is not written:\n.*`RUN.md`/);
+    await expect(convert('wf', 'c.yaml', true)).rejects.toThrow(
+      /^c.yaml would have errors, so it is not written:\n.*other/,
+    );
+    expect(readdirSync(cwd).sort()).toStrictEqual(['a.yaml', 'wf']);
+  });
+
   test('for folders and links that lead out; what does not fit can be left out', async () => {
     const { cwd, convert } = newPlace({ ...inFolder({ 'A.md': '', 'B.sh': '' }), outside: '' });
     mkdirSync(join(cwd, 'wf', 'lib'));
