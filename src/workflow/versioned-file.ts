@@ -1,5 +1,4 @@
-import type { BigIntStats } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { type BigIntStats, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { unreadableWorkflowFile } from './invalid-workflow.ts';
 
@@ -7,9 +6,7 @@ import { unreadableWorkflowFile } from './invalid-workflow.ts';
 export function cacheUntilChanged<T>(path: string, load: () => Promise<T>): () => Promise<T> {
   let cached: { readonly version: string; readonly content: Promise<T> } | undefined;
   return async () => {
-    const version = await stat(path, { bigint: true }).then(versionOf, (error: unknown) => {
-      throw unreadableWorkflowFile(basename(path), error);
-    });
+    const version = readVersion(path);
     if (cached?.version !== version) {
       const loading = { version, content: load() };
       cached = loading;
@@ -20,6 +17,15 @@ export function cacheUntilChanged<T>(path: string, load: () => Promise<T>): () =
     }
     return cached.content;
   };
+}
+
+/** Done synchronously, because it is done for each state, and the thread pool takes ten times as long. */
+function readVersion(path: string): string {
+  try {
+    return versionOf(statSync(path, { bigint: true }));
+  } catch (error) {
+    throw unreadableWorkflowFile(basename(path), error);
+  }
 }
 
 /** Identifies a version of a file: it differs once the file was replaced or written to. */
