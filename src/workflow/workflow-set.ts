@@ -13,7 +13,7 @@ import {
   readWorkflowSource,
   type SourceSettings,
 } from './workflow-source.ts';
-import { findWorkflowRoot, locateSpec, resolveLinks } from './workflow-spec.ts';
+import { findWorkflowRoot, locateSpec, resolveLinks, resolveSpecPath, type SpecLocation } from './workflow-spec.ts';
 
 /** Which other workflows a workflow may call. */
 export interface CallLimits {
@@ -67,12 +67,14 @@ export class WorkflowSet {
   private readonly settings: SourceSettings;
   private readonly root: string;
   private readonly known: ReadonlyMap<string, string>;
+  /** What was found at the paths of tags. */
+  private readonly located = new Map<string, SpecLocation>();
   private readonly byRoot = new Map<string, Promise<WorkflowMember>>();
   private readonly byName = new Map<string | null, WorkflowMember>();
 
   constructor(first: LoadedSource, settings: SourceSettings, { root = null, known = {} }: CallLimits) {
     this.settings = settings;
-    this.root = root ?? findWorkflowRoot(first.location);
+    this.root = resolveLinks(root ?? findWorkflowRoot(first.location));
     this.known = new Map(Object.entries(known).map(([name, { path }]) => [resolveLinks(path), name]));
     this.first = { ...first, name: null, title: first.source.name };
     this.byRoot.set(resolveLinks(first.location.root), Promise.resolve(this.first));
@@ -122,7 +124,11 @@ export class WorkflowSet {
 
   /** Finds what the path in a tag leads to, and reads that workflow unless it is known. */
   async resolve(from: WorkflowMember, spec: string, files: 'now' | 'as read' = 'now'): Promise<SpecTarget> {
-    const located = await locateSpec(from.location, spec, this.root);
+    const path = resolveSpecPath(from.location, spec);
+    const before = files === 'as read' ? this.located.get(path) : undefined;
+    const located = before ?? (await locateSpec(path, spec, this.root));
+    // What is missing is named as it is written, which may differ.
+    if (!('problem' in located)) this.located.set(path, located);
     if ('problem' in located) return { kind: 'missing', message: located.problem };
     const { location } = located;
     const key = resolveLinks(location.root);

@@ -12,31 +12,31 @@ export type SpecLocation = { readonly location: WorkflowLocation } | { readonly 
  * Finds the workflow that a path in a tag names, relative to the workflow that has the tag. A zip and a one-file workflow
  * stand for a folder of their name, as if they were unpacked there; what lies beside them may also be named as it is.
  */
-export async function locateSpec(from: WorkflowLocation, spec: string, root: string): Promise<SpecLocation> {
-  const path = resolveSpec(from, normalizeSpec(spec));
-  const located = await locateWorkflow(path).catch((error: unknown) => {
-    if (error instanceof RaymondError) return error;
-    throw error;
-  });
-  if (!isInside(root, path)) return { problem: describeEscape(root) };
-  if (located instanceof RaymondError) return { problem: await explainMissing(path, spec, located) };
-  if (!isInside(root, located.root)) return { problem: describeEscape(root) };
-  return { location: located };
-}
-
-function resolveSpec({ kind, root }: WorkflowLocation, spec: string): string {
+export function resolveSpecPath({ kind, root }: WorkflowLocation, written: string): string {
+  const spec = normalizeSpec(written);
   if (kind === 'folder' || isAbsolute(spec) || spec.startsWith('.')) return resolve(root, spec);
   const beside = resolve(dirname(root), spec);
   const isThere = existsSync(beside) || (dirname(beside) !== dirname(root) && existsSync(dirname(beside)));
   return isThere ? beside : resolve(root, spec);
 }
 
+/** Finds out what is at the path that a tag names as `spec`. The root has its links resolved. */
+export async function locateSpec(path: string, spec: string, root: string): Promise<SpecLocation> {
+  const located = await locateWorkflow(path).catch((error: unknown) => {
+    if (error instanceof RaymondError) return error;
+    throw error;
+  });
+  if (!isInside(root, path)) return { problem: describeEscape(root) };
+  if (located instanceof RaymondError) return { problem: await explainMissing(path, spec, located) };
+  return { location: located };
+}
+
 const describeEscape = (root: string): string =>
   `it leads out of ${root}, where all workflows of a run must be (\`--root\` names another folder)`;
 
-/** Whether a path lies in a folder, with the links of both resolved as far as they exist. */
+/** Whether a path lies in a folder, with its links resolved as far as they exist. */
 function isInside(folder: string, path: string): boolean {
-  const fromFolder = relative(resolveLinks(folder), resolveLinks(path));
+  const fromFolder = relative(folder, resolveLinks(path));
   return fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder);
 }
 
