@@ -78,6 +78,8 @@ test('prints the same as one document with --json', async () => {
     status: 'ready',
     state: 'CALLEE.sh',
     evaluator: null,
+    joined: false,
+    waits_for_workers: null,
     since: TIME,
     until: null,
   };
@@ -89,6 +91,8 @@ test('prints the same as one document with --json', async () => {
     status: 'ended',
     state: 'WORK.sh',
     evaluator: null,
+    joined: false,
+    waits_for_workers: null,
     since: TIME,
     until: null,
   };
