@@ -51,7 +51,8 @@ scenarios: [{ name: hangs, answers: { START: <goto>HANG</goto> } }, { name: one 
     }))
       names.push(testCase.spec.name);
     expect(names).toStrictEqual(['one', 'two']);
-    expect(told).toStrictEqual([
+    // The first two run at the same time.
+    expect([...told.slice(0, 2).toSorted(), ...told.slice(2)]).toStrictEqual([
       ['one', null],
       ['two', null],
       ['hangs', [expect.stringMatching(/^main in /)]],

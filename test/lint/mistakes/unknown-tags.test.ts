@@ -38,9 +38,9 @@ describe('unknown tags:', () =>
       [],
     ],
     [
-      'a tag to shorten the conversation with',
+      'a tag to shorten the conversation with, which exists',
       { 'START.sh': bash('echo "<compact>END.md</compact>"'), 'END.md': END },
-      ['unknown-tag START.sh:2:7'],
+      [],
     ],
   ]));
 
