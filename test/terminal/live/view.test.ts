@@ -20,7 +20,8 @@ test('shows every agent as in the run, for any events', () => {
         const agents = run.agents.map(({ id, state, phase, costMicros }) => ({
           id,
           state,
-          phase: phase.kind,
+          // A worktree that is being made is no business of the view: its agent is shown as ready.
+          phase: phase.kind === 'worktree' ? 'ready' : phase.kind,
           costMicros,
         }));
         const live = agents.filter(({ phase }) => phase !== 'ended');
