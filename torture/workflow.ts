@@ -15,7 +15,7 @@ export const FILES = ['plan.txt', 'part.txt', 'fresh.txt'] as const;
 
 /**
  * A workflow of 21 turns, 11 of them Claude's, with every kind of transition: goto, a loop, call and return, function,
- * two workers, reset. Scripts write a line when they start and one when they end, the workers' tools one.
+ * two workers, reset, and a join of the workers. Scripts write a line when they start and one when they end, the workers' tools one.
  */
 export async function writeWorkflow(folder: string, cwd: string): Promise<void> {
   const write = (name: string, text: string): object => ({
@@ -42,7 +42,7 @@ if [ "$n" -lt 2 ]; then echo "<goto input="$((n + 1))">WORK.md</goto>"; else ech
     'WORKER.md': prompt({ tool: shell, say: '<goto>WORKED.sh</goto>' }, 'allowed_tools: [Bash]'),
     'WORKED.sh': script(0.5, 'echo "<result>worked on $item</result>"'),
     'CLEAN.md': prompt({ say: '<reset>FRESH.md</reset>' }),
-    'FRESH.md': prompt({ tool: write('fresh.txt', 'fresh\n'), say: '<goto>END.sh</goto>' }),
+    'FRESH.md': prompt({ tool: write('fresh.txt', 'fresh\n'), say: '<join>END.sh</join>' }),
     'END.sh': script(0.3, `echo '<result>all done</result>'`),
   };
   await mkdir(folder, { recursive: true });

@@ -45,10 +45,12 @@ export class TurnScheduler {
     this.run = run;
     // The step after a signal about one agent names the others that it changed; any other signal may change them all.
     if ('agent' in signal) {
+      // Its turn is over, also if it is named among the others because its own join was over at once.
+      this.started.delete(signal.agent);
       // New workers stand in line before their parent.
       for (const agent of newAgents) this.updateLists(agent);
       for (const id of others) this.reconsider(getAgent(run, id));
-      this.release(signal.agent);
+      this.updateLists(getAgent(run, signal.agent));
     } else this.rebuildLists();
   }
 

@@ -29,6 +29,9 @@ export async function drive(initial: Run, world: World, signals: Inbox<Signal>):
       (error) => signals.fail(error),
     );
   };
+  const endUnneeded = (): void => {
+    for (const agent of scheduler.takeUnneeded()) world.end(agent);
+  };
   for (;;) {
     const steps: AppliedStep[] = [];
     const applySignal = (signal: Signal): void => {
@@ -41,9 +44,11 @@ export async function drive(initial: Run, world: World, signals: Inbox<Signal>):
     for (const signal of await Promise.all(scheduler.due().filter(isNew).map(world.prepare))) applySignal(signal);
     if (steps.length > 0) await world.save(steps);
     for (const applied of steps) world.notify(applied.step.events);
+    // What is needless ends before the next turn of the same agent starts; a cancelled turn that is adopted, right after.
+    endUnneeded();
     const ready = scheduler.due();
     for (const turn of ready.filter((each) => !isNew(each))) start(turn);
-    for (const agent of scheduler.takeUnneeded()) world.end(agent);
+    endUnneeded();
     if (scheduler.isIdle && signals.isEmpty && run.status !== 'running') return run;
     if (!ready.some(isNew)) await signals.arrival();
   }

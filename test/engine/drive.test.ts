@@ -64,6 +64,8 @@ class FakeWorld implements World {
   };
 }
 
+const immediately = () => new Promise((resolve) => setImmediate(resolve));
+
 const run = (workflow: TestWorkflow, world: World, options: Partial<Options> = {}, signals = new Inbox<Signal>()) =>
   drive(startRun(workflow, options), world, signals);
 
@@ -111,6 +113,41 @@ describe('drive', () => {
     expect(world.diary.filter((line) => line.startsWith('save')).length).toBeLessThan(100);
   });
 
+  describe('a turn after a join is not ended', () => {
+    const endsAfterStart = (diary: readonly string[]) =>
+      diary.slice(diary.indexOf('start main A.sh')).filter((line) => line === 'end main');
+
+    test('if the workers were done before the join', async () => {
+      const world = new FakeWorld(
+        { files: ['START.md', 'JOIN.md', 'A.sh', 'W.sh'] },
+        {
+          'START.md': () => '<fork>W</fork><goto>JOIN</goto>',
+          'JOIN.md': async () => {
+            while (!world.events.some(({ kind }) => kind === 'agent_ended')) await immediately();
+            return '<join>A</join>';
+          },
+        },
+      );
+      expect((await run({ files: ['START.md', 'JOIN.md', 'A.sh', 'W.sh'] }, world)).status).toBe('completed');
+      expect(endsAfterStart(world.diary)).toStrictEqual([]);
+    });
+
+    test('if the join waited with a time limit', async () => {
+      const world = new FakeWorld(workflow, {
+        'START.md': () => '<fork>W</fork><join timeout="60" timeout_next="A">A</join>',
+        'W.sh': async () => {
+          while (!world.events.some(({ kind }) => kind === 'joining')) await immediately();
+          return '<result>late</result>';
+        },
+      });
+      const take = world.take;
+      world.take = (turn) => (turn.kind === 'sleep' ? new Promise(() => {}) : take(turn));
+      expect((await run(workflow, world)).status).toBe('completed');
+      expect(world.diary).toContain('end main');
+      expect(endsAfterStart(world.diary)).toStrictEqual([]);
+    });
+  });
+
   test('a stop lets running turns finish and starts nothing new', async () => {
     const signals = new Inbox<Signal>();
     const world = new FakeWorld(workflow, {
@@ -142,7 +179,7 @@ describe('drive', () => {
   test('adopts turns that were running when it was killed', async () => {
     const first = new FakeWorld(workflow, { 'START.md': () => new Promise<string>(() => {}) });
     void run(workflow, first);
-    while (first.saved === undefined) await new Promise((resolve) => setImmediate(resolve));
+    while (first.saved === undefined) await immediately();
     const second = new FakeWorld(workflow, { 'START.md': () => '<result>found</result>' });
     const end = await drive(first.saved, second, new Inbox());
     expect(end.agents[0]?.phase).toStrictEqual({ kind: 'ended', result: 'found' });
