@@ -73,6 +73,7 @@ export const AUTHOR_COMMANDS: readonly CommandSpec[] = [
       ['--min-coverage <percent>', 'fail if less is covered'],
       ['--graph <file>', 'draw the coverage over the workflow: .html, .svg, .mmd or .md'],
       ['--keep', 'keep the folders that the scenarios ran in, and show where they are'],
+      ROOT_FLAG,
       ['--timeout <seconds>', 'end a scenario that takes longer; 0 for no limit (default 60)'],
       JSON_FLAG,
       ['--record <run>', 'instead, turn this run into a scenario'],

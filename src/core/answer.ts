@@ -1,6 +1,6 @@
 import { applyResultCheck, type CheckedResults } from './checked-results.ts';
 import { normalizeEffort, normalizeModel } from './claude-words.ts';
-import { findWorkflow, refuseWorkflow } from './enter-workflow.ts';
+import { findWorkflow, refuseWorkflow, warnOfInput } from './enter-workflow.ts';
 import { readForkItems } from './fork-items.ts';
 import { readJoinTerms } from './join-terms.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
@@ -86,7 +86,8 @@ export function interpretAnswer(text: string, context: AnswerContext): Decision 
     const refusal = refuseWorkflow(completed.tag, context);
     if (refusal !== undefined) return rejectAnswer(refusal);
     resolvedTags.push(completed.tag);
-    for (const warning of [...findTagWarnings(tag), ...completed.warnings]) warnings.push(warning);
+    for (const warning of [...findTagWarnings(tag), ...completed.warnings, ...warnOfInput(completed.tag)])
+      warnings.push(warning);
   }
   const problem = findWorkerProblem(resolvedTags, context);
   if (problem !== undefined) return rejectAnswer(problem);

@@ -12,6 +12,12 @@ export function findWorkflow(tag: Tag, workflows: NamedWorkflows): EnteredWorkfl
   return answerProblem('bad_workflow', `${quoteAnswerTag(tag)}: ${why}`);
 }
 
+/** Warns of an input for a workflow that takes none. */
+export const warnOfInput = ({ target: { workflow, input }, written }: ResolvedTag): readonly string[] =>
+  workflow?.takesNoInput === true && input !== null
+    ? [`${quoteAnswerTag(written)}: this workflow says that it takes no input (\`mode: none\`)`]
+    : [];
+
 /** Explains why a tag may not enter its workflow: for want of an input, or because too many are around it; undefined if it may. */
 export function refuseWorkflow(
   { tag, target, written }: ResolvedTag,

@@ -69,13 +69,15 @@ export function makeTransition(
   return { ...moved, events: [...warnings, ...moved.events] };
 }
 
-/** Notes the workflows that these tags enter, so that a resume finds them again. */
+/** Notes the workflows that these tags enter, so that a resume finds them again, and whether agents join workers there. */
 function enterWorkflows(run: Run, tags: readonly ResolvedTag[]): Run {
+  const joins = run.joins || tags.some(({ target }) => target.workflow?.joins === true);
   const entered = tags.flatMap(({ target: { workflow } }) => {
     if (workflow === null || workflow.name === null || Object.hasOwn(run.workflows, workflow.name)) return [];
     return [[workflow.name, { path: workflow.path, variables: workflow.variables }] as const];
   });
-  return entered.length === 0 ? run : { ...run, workflows: { ...run.workflows, ...Object.fromEntries(entered) } };
+  if (entered.length === 0 && joins === run.joins) return run;
+  return { ...run, joins, workflows: { ...run.workflows, ...Object.fromEntries(entered) } };
 }
 
 /** Warns, at once for a whole answer, of variables that the scripts of a workflow do not get under their own names. */

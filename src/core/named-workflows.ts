@@ -10,6 +10,10 @@ export interface EnteredWorkflow {
   readonly state: string;
   /** What it says of the input that it needs; null if it needs none. */
   readonly requiredInput: string | null;
+  /** Whether it says that it takes no input. */
+  readonly takesNoInput: boolean;
+  /** Whether agents in it may join their workers, as far as is known. */
+  readonly joins: boolean;
   /** The variables that all its states have. */
   readonly variables: Readonly<Record<string, string>>;
 }

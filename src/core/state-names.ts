@@ -72,6 +72,13 @@ export function resolveStateOfRun(name: string, scope: Scope): Resolution {
   const workflow = workflowNameOf(name);
   const called =
     workflow !== null && Object.hasOwn(scope.called ?? {}, workflow) ? scope.called?.[workflow] : undefined;
+  if (workflow !== null && called === undefined && scope.called !== undefined) {
+    const meant = formatSuggestion(nearest(workflow, Object.keys(scope.called)));
+    return {
+      kind: 'unknown',
+      message: `\`${shortenForMessage(workflow)}\` is not one of the workflows that are called${meant}`,
+    };
+  }
   const found = resolveState(called === undefined ? name : fileInWorkflow(name), called ?? scope);
   return found.kind === 'found' && called !== undefined ? { ...found, file: nameState(workflow, found.file) } : found;
 }

@@ -9,6 +9,7 @@ import type { TurnContext } from '../turns/turn-context.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowMember } from '../workflow/workflow-set.ts';
 import { applyManifestEnvironment } from './manifest-settings.ts';
+import { mentionsJoin } from './mentions-join.ts';
 import { placeWorkflowFiles } from './unpack-workflow.ts';
 
 type WorkflowAccess = Pick<
@@ -76,6 +77,8 @@ export async function nameWorkflows(
       path: member.location.root,
       state: target.state,
       requiredInput: describeRequiredInput(member),
+      takesNoInput: member.manifest.input.mode === 'none',
+      joins: mentionsJoin(member.source),
       variables: member.name === null ? {} : ownVariables(member, workflow, options),
     };
     return [spec, entered];

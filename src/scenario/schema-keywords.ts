@@ -28,18 +28,25 @@ export const ONLY_WITH_USAGE_LIMIT: JsonSchemaNode = {
 export const TEXT_TYPES: readonly string[] = ['string', 'number', 'boolean'];
 
 const NAME_PATTERN = '[^/\\\\\\u0000]+';
-const STATE_NAME: JsonSchemaNode = { pattern: `^${NAME_PATTERN}$` };
+const IN_WORKFLOW = `(${NAME_PATTERN}/)?`;
+/** STATE, or WORKFLOW/STATE for one of a workflow that is called. */
+const STATE_NAME: JsonSchemaNode = { pattern: `^${IN_WORKFLOW}${NAME_PATTERN}$` };
 const notMatching = (pattern: string): JsonSchemaNode => ({ not: { pattern } });
 
 /** A mapping whose keys are states. */
 export const BY_STATE: JsonSchemaNode = { propertyNames: STATE_NAME };
 
 /** A mapping whose keys are scripts. */
-export const BY_SCRIPT: JsonSchemaNode = { propertyNames: { pattern: `^${NAME_PATTERN}\\.(sh|ps1|bat)$` } };
+export const BY_SCRIPT: JsonSchemaNode = {
+  propertyNames: { pattern: `^${IN_WORKFLOW}${NAME_PATTERN}\\.(sh|ps1|bat)$` },
+};
 
 /** A mapping whose keys are PROMPT or AGENT/PROMPT. */
 export const BY_PROMPT: JsonSchemaNode = {
-  propertyNames: { pattern: `^(${NAME_PATTERN}/)?${NAME_PATTERN}$`, ...notMatching('[^/]\\.(sh|ps1|bat)$') },
+  propertyNames: {
+    pattern: `^(${NAME_PATTERN}/)?${IN_WORKFLOW}${NAME_PATTERN}$`,
+    ...notMatching('[^/]\\.(sh|ps1|bat)$'),
+  },
 };
 
 /** A list of states. */
@@ -49,8 +56,8 @@ export const STATE_LIST: JsonSchemaNode = { items: { type: TEXT_TYPES, ...STATE_
 export const ANSWERS: JsonSchemaNode = {
   ...BY_STATE,
   patternProperties: {
-    '.\\.md$': { allOf: [schemaRef('state'), schemaRef('prompt')] },
-    '.\\.(sh|ps1|bat)$': { allOf: [schemaRef('state'), schemaRef('script')] },
+    '[^/]\\.md$': { allOf: [schemaRef('state'), schemaRef('prompt')] },
+    '[^/]\\.(sh|ps1|bat)$': { allOf: [schemaRef('state'), schemaRef('script')] },
   },
 };
 

@@ -27,7 +27,8 @@ export function splitAgentAndState(
   { called = {} }: Scope,
 ): { readonly agent: string | null; readonly name: string } {
   const [, agent = '', name = key] = /^([^/\\\0]+)\/([\s\S]+)$/.exec(key) ?? [];
-  return agent === '' || Object.hasOwn(called, agent) ? { agent: null, name: key } : { agent, name };
+  const isWorkflow = !name.includes('/') && Object.hasOwn(called, agent);
+  return agent === '' || isWorkflow ? { agent: null, name: key } : { agent, name };
 }
 
 /** The states of each scenario's workflow; null for a scenario that is not checked. */

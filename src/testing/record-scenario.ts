@@ -6,7 +6,7 @@ import { parseScenarioFile } from '../scenario/file.ts';
 import { formatYamlDocument } from '../yaml/document.ts';
 import { TEST_RUN_ID } from './run-scenario.ts';
 import { runTests, type TestResult } from './run-tests.ts';
-import { readTestCases } from './suite.ts';
+import { createWorkflowOpener, readTestCases } from './suite.ts';
 
 /** How a run is made into a scenario file. */
 export interface RecordScenarioRequest {
@@ -42,7 +42,8 @@ export async function recordScenario(runName: string, request: RecordScenarioReq
   );
   const name = target === null ? 'the recording' : relative(cwd, target);
   if (target !== null) writeNewFile(target, name, text);
-  const testCases = await readTestCases(parseScenarioFile(name, text, folder), cwd);
+  const openFrozen = createWorkflowOpener(run.options.root);
+  const testCases = await readTestCases(parseScenarioFile(name, text, folder), cwd, openFrozen);
   let testResult: TestResult | undefined;
   for await (const each of runTests(testCases, { env, timeoutMs, keep: false, abortSignal })) testResult = each;
   return { ...recording, file: target === null ? null : name, text, testResult };

@@ -35,11 +35,16 @@ export interface TestSuite {
   readonly unusable: readonly UnusableFile[];
 }
 
-/** Reads scenario files and checks each against its workflows. */
-export async function readTestSuite(files: readonly string[], cwd: string): Promise<TestSuite> {
+/** Reads scenario files and checks each against its workflows, which may call others in `root`. */
+export async function readTestSuite(
+  files: readonly string[],
+  cwd: string,
+  root: string | null = null,
+): Promise<TestSuite> {
+  const openFrozen = createWorkflowOpener(root === null ? null : resolve(cwd, root));
   const workflows = new Map<string, Promise<Workflow>>();
   const workflowAt = (path: string): Promise<Workflow> => {
-    const opened = workflows.get(path) ?? openFrozenWorkflow(path);
+    const opened = workflows.get(path) ?? openFrozen(path);
     workflows.set(path, opened);
     return opened;
   };
@@ -60,7 +65,7 @@ export async function readTestSuite(files: readonly string[], cwd: string): Prom
 export async function readTestCases(
   file: ScenarioFile,
   cwd: string,
-  workflowAt = openFrozenWorkflow,
+  workflowAt: (path: string) => Promise<Workflow>,
 ): Promise<readonly TestCase[]> {
   const open = async (path: string): Promise<Workflow> => {
     try {
@@ -98,8 +103,11 @@ export function withRealScripts(testCase: TestCase): TestCase {
 const filterPromptAnswers = (answers: AnswersByState): AnswersByState =>
   new Map([...answers].filter(([state]) => isPrompt(state)));
 
-const openFrozenWorkflow = async (path: string): Promise<Workflow> =>
-  freezeWorkflow(await openWorkflow(path, currentPlatform()));
+/** Opens workflows for tests, each as it is at that moment; those that it calls must be in `root`, absolute. */
+export const createWorkflowOpener =
+  (root: string | null) =>
+  async (path: string): Promise<Workflow> =>
+    freezeWorkflow(await openWorkflow(path, currentPlatform(), { root }));
 
 /** A workflow that stays as it was when it was opened, for all of a test. */
 function freezeWorkflow(workflow: Workflow): Workflow {

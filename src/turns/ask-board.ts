@@ -48,6 +48,11 @@ export class AskBoard {
     });
   }
 
+  /** Takes a question off that nobody waits for any more. */
+  forget(ask: string): void {
+    if (this.waiting.delete(ask) && this.waiting.size === 0) this.close();
+  }
+
   /** Whether a question waits here. */
   has = (ask: string): boolean => this.waiting.has(ask);
 

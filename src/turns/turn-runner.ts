@@ -63,6 +63,7 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
       context.endings.during(turn.agent, async (end) => {
         if (turn.kind === 'sleep' && turn.why === 'ask') {
           const answered = backend.waitForAnswer?.(turn) ?? context.askBoard.wait(turn);
+          end.addEventListener('abort', () => context.askBoard.forget(turn.ask), { once: true });
           return Promise.race([answered, nullOnceAborted(end)]);
         }
         if (turn.kind === 'sleep') {

@@ -226,3 +226,18 @@ test('several runs ask at the same time, and each gets its own answer', async ()
   expect((await raymond('answer', 'r2', 'second', '--resume')).out).toBe('second for main-1\n');
   expect((await raymond('answer', 'r1', 'first', '--resume')).out).toBe('first for main-1\n');
 });
+
+test('a question of a worker that a join has cancelled is over', async () => {
+  const { cwd, raymond } = newCliProject();
+  writeWorkflow(cwd, 'wf', {
+    'START.sh': `echo '<fork>ASK</fork><fork>QUICK</fork><join wait="any" cancel="true">END</join>'`,
+    'ASK.sh': `echo '<ask next="END">Which one?</ask>'`,
+    'QUICK.sh': `until grep -rq '"asking"' .raymond/runs; do sleep 0.02; done; echo '<result>first</result>'`,
+    'END.sh': 'echo "<result>over</result>"',
+  });
+  const { code, out } = await raymond('wf', '--run-id', 'r1', '--quiet', '--on-ask', 'wait');
+  expect([code, out]).toStrictEqual([0, 'over\n']);
+  expect((await raymond('asks')).out).toBe('No run here asks anything.\n');
+  const late = await raymond('answer', 'r1', 'main_ask1-1', 'this one');
+  expect(late).toMatchObject({ code: 64, err: expect.stringContaining('is over: its agent does not wait any more') });
+});

@@ -291,3 +291,20 @@ test('a graph draws each called workflow in a frame of its own', async () => {
   const svg = await project.raymond('graph', 'main', '--format', 'svg');
   expect(svg.out).toContain('<title>the workflow lib</title>');
 });
+
+test('a test follows calls within the root that it is given, and a recording those of its run', async () => {
+  const project = projectWith({
+    'inner/main/START.sh': call('../../lib'),
+    'inner/main/BACK.sh': BACK,
+    'inner/main/a.test.yaml': 'expect: { path: [START, lib/START, BACK], result: back with far }\n',
+    'lib/START.sh': 'echo "<result>far</result>"\n',
+  });
+  const without = await project.raymond('test', 'inner/main');
+  expect(without).toMatchObject({ code: 65 });
+  expect(without.out).toContain('`lib` is not one of the workflows that are called');
+  expect(await project.raymond('test', 'inner/main', '--root', '.')).toMatchObject({ code: 0 });
+  expect(await project.raymond('inner/main', '--root', '.', '--quiet')).toMatchObject({ code: 0 });
+  const recorded = await project.raymond('test', '--record', 'last');
+  expect(recorded).toMatchObject({ code: 0 });
+  expect(recorded.out).toContain('A test of it goes as the recorded run did.');
+});

@@ -740,7 +740,16 @@ describe('the folders an answer names', () => {
 });
 
 describe('any text in any context', () => {
-  const ENTERED = { name: 'lib', title: 'lib', path: '/lib', state: 'lib/A.md', requiredInput: null, variables: {} };
+  const ENTERED = {
+    name: 'lib',
+    title: 'lib',
+    path: '/lib',
+    state: 'lib/A.md',
+    requiredInput: null,
+    takesNoInput: false,
+    joins: false,
+    variables: {},
+  };
   const entry = fc
     .tuple(
       fc.constantFrom(...TAG_NAMES),

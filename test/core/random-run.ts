@@ -55,8 +55,26 @@ const RULES: Readonly<Record<string, Partial<Rules>>> = {
 
 /** What the random answers name as workflows: another one with the same states, the run's own, and none. */
 const WORKFLOWS: NamedWorkflows = {
-  '../lib': { name: 'lib', title: 'lib', path: '/lib', state: 'lib/A.md', requiredInput: null, variables: { v: '1' } },
-  '../own': { name: null, title: 'book', path: '/w', state: 'START.md', requiredInput: null, variables: {} },
+  '../lib': {
+    name: 'lib',
+    title: 'lib',
+    path: '/lib',
+    state: 'lib/A.md',
+    requiredInput: null,
+    takesNoInput: false,
+    joins: false,
+    variables: { v: '1' },
+  },
+  '../own': {
+    name: null,
+    title: 'book',
+    path: '/w',
+    state: 'START.md',
+    requiredInput: null,
+    takesNoInput: false,
+    joins: false,
+    variables: {},
+  },
   '../gone': { problem: 'there is no ../gone' },
 };
 

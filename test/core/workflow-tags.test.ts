@@ -15,6 +15,8 @@ const entered = (changes: Partial<EnteredWorkflow> = {}): EnteredWorkflow => ({
   path: '/w/review',
   state: 'review/START.md',
   requiredInput: null,
+  takesNoInput: false,
+  joins: false,
   variables: {},
   ...changes,
 });
@@ -27,6 +29,8 @@ const NAMED: NamedWorkflows = {
     state: 'strict/START.md',
     requiredInput: 'the file to check',
   }),
+  '../silent': entered({ takesNoInput: true }),
+  '../team': entered({ joins: true }),
   '../book': entered({ name: null, title: 'book', state: 'START.md' }),
   '../gone': { problem: 'there is no ../gone' },
 };
@@ -159,6 +163,22 @@ describe('a workflow that cannot be entered', () => {
     const context = contextOf({ policy, workflows: NAMED });
     expect(interpretAnswer('done', context)).toMatchObject({ kind: 'go', tags: [{ target: { input: 'all of it' } }] });
   });
+});
+
+test('an input for a workflow that takes none is handed over with a warning', () => {
+  const context = contextOf({ scope: scopeOf(FILES), workflows: NAMED });
+  const decide = (attributes: string) =>
+    interpretAnswer(`<call-workflow return="NEXT"${attributes}>../silent</call-workflow>`, context);
+  expect(decide(' input="x"')).toMatchObject({
+    kind: 'go',
+    warnings: [expect.stringContaining('this workflow says that it takes no input (`mode: none`)')],
+  });
+  expect(decide('')).toMatchObject({ kind: 'go', warnings: [] });
+});
+
+test('a run in which a workflow is entered that joins its workers keeps them from then on', () => {
+  const call = (path: string): Run => say(begin(), `<call-workflow return="NEXT">${path}</call-workflow>`);
+  expect([call('../review').joins, call('../team').joins]).toStrictEqual([false, true]);
 });
 
 test('a policy names a workflow by its path, with or without a slash at the end', () => {

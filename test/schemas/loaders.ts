@@ -1,7 +1,8 @@
 import { stringify } from 'smol-toml';
 import { parseConfig } from '../../src/config/config.ts';
-import { isStateFile, type Platform } from '../../src/core/state-names.ts';
+import { isStateFile, type Platform, type Scope } from '../../src/core/state-names.ts';
 import { RaymondError } from '../../src/errors.ts';
+import { groupBy } from '../../src/graph/group-by.ts';
 import { checkScenarioFile, parseScenarioFile, resolveWorkflowPaths } from '../../src/scenario/file.ts';
 import { readManifest } from '../../src/workflow/manifest.ts';
 import { parseOneFileState } from '../../src/workflow/one-file-state.ts';
@@ -47,7 +48,8 @@ export function acceptsWorkflow(value: unknown, platform: Platform = 'unix'): bo
 export function acceptsScenario(value: unknown, files: readonly string[] = statesIn(value)): boolean {
   const file = parseScenarioFile('a.test.yaml', yaml(value), '.');
   const platforms: readonly Platform[] = ['unix', 'windows'];
-  const scopes = (platform: Platform) => resolveWorkflowPaths(file).map(() => ({ files, platform }));
+  const scopes = (platform: Platform) =>
+    resolveWorkflowPaths(file).map(() => ({ files, platform, called: workflowsIn(value, platform) }));
   return platforms.every((platform) => isAccepted(() => checkScenarioFile(file, scopes(platform))));
 }
 
@@ -56,6 +58,21 @@ const statesIn = (value: unknown): readonly string[] =>
   textsIn(value)
     .flatMap((name) => [name, name.slice(name.indexOf('/') + 1)])
     .map((name) => (isStateFile(name) ? name : `${name}.md`));
+
+/** All workflows that such a file could take for called ones, with the states that it could name in them. */
+function workflowsIn(value: unknown, platform: Platform): Readonly<Record<string, Scope>> {
+  const states = textsIn(value)
+    .flatMap((name) => [name, name.slice(name.indexOf('/') + 1)])
+    .map((name) => name.split('/'))
+    .filter(([workflow = '', , ...more]) => workflow !== '' && more.length === 0);
+  const named = groupBy(states, ([workflow]) => workflow ?? '');
+  return Object.fromEntries(
+    [...named].map(([workflow, group]) => {
+      const files = group.map(([, name = '']) => (isStateFile(name) ? name : `${name}.md`));
+      return [workflow, { files, platform }];
+    }),
+  );
+}
 
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return [String(value)];

@@ -41,7 +41,7 @@ export function documentsFor(root: Node): fc.Arbitrary<unknown> {
   const objects = (node: Node): fc.Arbitrary<unknown> => {
     const known = listed(node, 'properties');
     const others = forOthers(node);
-    const free = fc.constantFrom(...('.\\.md$' in listed(node, 'patternProperties') ? STATES : FREE));
+    const free = fc.constantFrom(...('[^/]\\.md$' in listed(node, 'patternProperties') ? STATES : FREE));
     const names = fc.tuple(
       fc.oneof({ weight: 16, arbitrary: fc.constant((node.required ?? []) as string[]) }, fc.constant([])),
       fc.subarray(Object.keys(known), { maxLength: Math.min(3, Object.keys(known).length) }),

@@ -27,7 +27,7 @@ export const handleTest: CommandHandler = async (paths, options, terminal) => {
   const minPercent = getNumberOption(options, 'minCoverage');
   if (minPercent !== undefined && minPercent > 100) throw usageError('--min-coverage must be from 0 to 100');
   const { files, withoutScenarios } = findScenarioFiles(paths.length === 0 ? ['.'] : paths, cwd);
-  const suite = await readTestSuite(files, cwd);
+  const suite = await readTestSuite(files, cwd, getTextOption(options, 'root') ?? null);
   const selected = selectTests(suite.testCases, getTextOption(options, 'filter'), suite.unusable.length > 0);
   const testCases = options.realScripts ? selected.map(withRealScripts) : selected;
   const graph = parseGraphOption(options, testCases, cwd);
