@@ -42,7 +42,7 @@ function sectionOf(title: string): string {
 /** Runs a workflow of one script with the compiled modules; the engine records which functions were called. */
 function filesCalledByOneScriptTurn(): ReadonlySet<string> {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-walk-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(join(folder, 'wf'));
   writeFileSync(join(folder, 'wf', 'START.sh'), 'echo "<result>ok</result>"\n');
   const coverage = join(folder, 'coverage');

@@ -30,7 +30,7 @@ describe('the README', () => {
       expect(out).toContain('Try it: node roman.mjs 2026');
       expect(readdirSync(join(home, 'raymond-demo'))).toContain('roman.mjs');
     } finally {
-      rmSync(home, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
     }
   });
 

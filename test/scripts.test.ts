@@ -22,7 +22,7 @@ beforeEach(() => {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-scripts-')));
 });
 
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
 
 /** Writes a workflow of scripts; the first file is its entry if none is called START. */
 function workflow(files: Record<string, string>): string {

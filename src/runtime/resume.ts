@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { turnFileOf } from '../core/agent.ts';
 import type { AskAnswer } from '../core/ask.ts';
 import { askTurnOf } from '../core/due.ts';
@@ -10,6 +11,8 @@ import { isPrompt } from '../core/state-names.ts';
 import { workFoldersOf } from '../core/work-folders.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
+import { observeRun } from '../store/observed-run.ts';
+import { ownerOf } from '../store/owner.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
 import { findEnd } from '../turns/ask-board.ts';
@@ -47,7 +50,9 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
   const changes = withAbsoluteRoot(request.options ?? {}, resolve(request.cwd ?? process.cwd()));
   checkClaudeWords(changes);
   refuseForeignFolders([layout.root], env);
-  const { run, store, damage } = await openStore(layout, await resolveRunId(layout, id), {
+  const runId = await resolveRunId(layout, id);
+  await waitForRelease(layout, runId);
+  const { run, store, damage } = await openStore(layout, runId, {
     ...runtime.storeOptions,
     takeOver: request.takeOver ?? false,
     acceptLoss: retry,
@@ -83,6 +88,17 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
     await store.close();
     throw error;
   }
+}
+
+const RELEASE_WITHIN_MS = 5_000;
+const RELEASE_POLL_MS = 50;
+
+/** Waits for an owner that has recorded the end of the run, and is about to release it. */
+async function waitForRelease(layout: StoreLayout, id: string): Promise<void> {
+  const isOwned = async () => (await ownerOf(layout.runFolder(id)))?.state === 'alive';
+  if (!(await isOwned()) || (await observeRun(layout, id)).run.status === 'running') return;
+  for (let waitedMs = 0; waitedMs < RELEASE_WITHIN_MS && (await isOwned()); waitedMs += RELEASE_POLL_MS)
+    await delay(RELEASE_POLL_MS);
 }
 
 /** Collects the answers that were given meanwhile, and ends the questions whose time is over. */

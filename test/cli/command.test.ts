@@ -12,7 +12,7 @@ beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'raymond-cli-'));
 });
 
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
 
 interface CommandResult {
   readonly code: number;

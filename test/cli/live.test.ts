@@ -152,7 +152,7 @@ describe.skipIf(!hasScript)('in a real terminal', () => {
 
   afterEach(() => {
     writeFileSync(join(home, 'go'), '');
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   });
 
   /** Starts a run and does something once it is on the screen; gives all that was written to the terminal. */

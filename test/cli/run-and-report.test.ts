@@ -21,7 +21,7 @@ beforeEach(() => {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-attend-')));
 });
 
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
 
 function workflow(files: Record<string, string>): void {
   mkdirSync(join(home, 'wf'), { recursive: true });

@@ -316,7 +316,7 @@ expect: { prompts: { START: { contains: [one, two], lacks: Go } } }`;
     const { out } = await project.raymond('test', '--keep');
     const folder = out.split('\n')[2]?.trim() ?? '';
     expect(folder.startsWith(tmpdir())).toBe(true);
-    onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
+    onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true, maxRetries: 5 }));
     expect(readFileSync(join(folder, 'x'), 'utf8')).toBe('y');
     const there = project.terminal();
     expect(await runCli(['logs', 'last'], { ...there, cwd: folder })).toBe(0);

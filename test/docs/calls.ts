@@ -27,7 +27,7 @@ export function raymondCalls(script: string): readonly (readonly string[])[] {
       return at === -1 ? [] : [words.slice(at + 1)];
     });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

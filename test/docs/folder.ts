@@ -38,7 +38,7 @@ export function makeFolder(): Folder {
       RAYMOND_REPLAY: 'fast',
     },
     pwd: join(root, 'pwd'),
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 

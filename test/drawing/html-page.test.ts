@@ -34,7 +34,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
   });
   afterAll(async () => {
     await browser?.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
   async function open(html: string, options: Parameters<Browser['newPage']>[0] = {}): Promise<Opened> {

@@ -8,7 +8,7 @@ import { RunDriver } from '../core/run-driver.ts';
 /** A folder, and the debug files of a run whose turns have all left these files. */
 function keep(files: Readonly<Record<string, string>>): { folder: string; warnings: string[] } {
   const root = mkdtempSync(join(tmpdir(), 'raymond-debug-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
   const folder = join(root, 'debug');
   const warnings: string[] = [];

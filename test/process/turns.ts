@@ -43,7 +43,7 @@ export function useTurns(): Turns {
   afterEach(async () => {
     const left = await leftBehind(prefix);
     if (left.length > 0) await endMarked(prefix, { graceMs: 0 });
-    if (root !== undefined) rmSync(root, { recursive: true, force: true });
+    if (root !== undefined) rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     root = undefined;
     prefix = `test-${randomUUID()}/`;
     expect(left).toStrictEqual([]);

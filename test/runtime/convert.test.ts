@@ -21,7 +21,7 @@ type Files = Readonly<Record<string, string>>;
 /** A folder in which workflows are converted. */
 function newPlace(files: Files = {}) {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-convert-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(join(cwd, 'wf'));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
   const convert = (from: string, to: string, lossy = false): Promise<Conversion> =>
@@ -123,7 +123,7 @@ states:
           );
           expect(readFileSync(join(place, 'b', 'RUN.sh'), 'utf8')).toBe(`x${script}`);
         } finally {
-          rmSync(place, { recursive: true, force: true });
+          rmSync(place, { recursive: true, force: true, maxRetries: 5 });
         }
       }),
       { numRuns: 40 },

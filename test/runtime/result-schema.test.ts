@@ -15,7 +15,7 @@ const END = `cat "$RAYMOND_RESULT_FILE" > got; echo "<result>$RAYMOND_RESULT</re
 
 function newFolder(files: Readonly<Record<string, string>>) {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-shape-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(join(cwd, 'wf'));
   const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
   for (const [name, text] of Object.entries(files)) write(join('wf', name), text);

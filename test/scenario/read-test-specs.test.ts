@@ -113,7 +113,7 @@ scenarios:
 describe('answers from another file', () => {
   function folderWith(files: Readonly<Record<string, string>>): string {
     const folder = mkdtempSync(join(tmpdir(), 'raymond-scenario-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     return folder;
   }

@@ -34,7 +34,7 @@ const FAST = { ...process.env, RAYMOND_REPLAY: 'fast' };
 /** Creates an empty project with its own `.raymond`; it is removed after the test. */
 export function openTestProject(): TestProject {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-project-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(join(folder, '.raymond'));
   const observed = async (start: (place: RunRequest) => Promise<RunHandle>): Promise<ObservedHandle> => {
     const seen: { events: Event[]; activities: Activity[] } = { events: [], activities: [] };

@@ -14,7 +14,7 @@ import { temporaryFolders } from './temp.ts';
 const temporary = temporaryFolders();
 const compiled = mkdtempSync(join(tmpdir(), 'raymond-compiled-'));
 beforeAll(() => compileInto(compiled));
-afterAll(() => rmSync(compiled, { recursive: true, force: true }));
+afterAll(() => rmSync(compiled, { recursive: true, force: true, maxRetries: 5 }));
 
 vi.setConfig({ testTimeout: 120_000 });
 afterAll(() => vi.resetConfig());

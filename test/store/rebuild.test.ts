@@ -181,7 +181,7 @@ describe('a run exists from the moment that the first line of its journal does',
       openFile: async () => ({
         write: async (_bytes, _offset, length) => {
           // The folder for the state file is gone by the time it is written.
-          rmSync(layout.stateFolder, { recursive: true, force: true });
+          rmSync(layout.stateFolder, { recursive: true, force: true, maxRetries: 5 });
           return { bytesWritten: length };
         },
         datasync: async () => {},

@@ -224,7 +224,7 @@ describe('the state file', () => {
     expect(refusal.message).toContain(`${layout.stateFile('run-1')} cannot be written: `);
     expect(refusal.hint).toContain('Nothing that was saved is lost');
     expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
-    rmSync(join(layout.stateFolder, '.run-1.json.1.tmp'), { recursive: true, force: true });
+    rmSync(join(layout.stateFolder, '.run-1.json.1.tmp'), { recursive: true, force: true, maxRetries: 5 });
     const again = await openStore(layout, 'run-1');
     expect(again.run.seq).toBe(history.steps.length);
     await again.store.close();

@@ -10,7 +10,7 @@ const MEMORY = '/dev/shm';
 export function temporaryFolders(): (files?: Readonly<Record<string, string>>) => string {
   const made: string[] = [];
   afterEach(() => {
-    for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+    for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   return (files = {}) => {
     const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'raymond-store-'));

@@ -72,7 +72,7 @@ describe.skipIf(process.platform === 'win32')('the command', () => {
     writeFileSync(join(home, 'wf', 'START.sh'), 'echo "<result>r</result>"');
   });
 
-  afterEach(() => rmSync(home, { recursive: true, force: true }));
+  afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
 
   /** What a shell makes of a line, in which `$R` is the command. */
   const sh = (line: string): Promise<{ code: number; out: string; err: string }> =>

@@ -11,7 +11,7 @@ import { readTestSuite } from '../../src/testing/suite.ts';
 /** Creates a folder with these files; it is removed after the test. */
 export function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-testing-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
@@ -34,7 +34,7 @@ export async function resultsIn(folder: string, request: Partial<TestOptions> = 
   for await (const result of runTests(testCases, { ...REQUEST, ...request })) {
     results.push(result);
     const { folder: kept } = result;
-    if (kept !== null) onTestFinished(() => rmSync(dirname(kept), { recursive: true, force: true }));
+    if (kept !== null) onTestFinished(() => rmSync(dirname(kept), { recursive: true, force: true, maxRetries: 5 }));
   }
   return results;
 }

@@ -44,7 +44,7 @@ describe('after a test run, of the folders of scenarios', () => {
     const sandboxes = openSandboxFolders(true);
     const folders = used(sandboxes);
     for (const root of new Set(folders.map(dirname))) {
-      onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+      onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
     }
     await sandboxes.close();
     expect(folders.map((folder) => readdirSync(folder).sort())).toStrictEqual(folders.map(() => ['.raymond', 'deep']));

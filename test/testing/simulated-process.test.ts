@@ -20,7 +20,7 @@ const SCOPE = { files: ['START.md'], platform: 'unix' } as const;
 /** A turn that writes one file after the other, in an hour each. */
 function newTurn(time: VirtualTime) {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-life-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true, maxRetries: 5 }));
   const answers = 'answers: { START: { text: t, seconds: 10800, write: { a: "1", b: "2" } } }';
   const scenario = readScenario('a.yaml', answers, SCOPE);
   const backend = new ReplayBackend({ ...newTurnContext(cwd, { clock: time }), scenario, fast: false });

@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 /** A script that started two hours ago and, with an exit code, ended an hour ago, while no Raymond was there to see it. */
 function leftBehind(overrides: Partial<TurnContext> = {}, exit = '0', clock: Clock = SYSTEM_CLOCK) {
   const dir = mkdtempSync(join(tmpdir(), 'raymond-adopted-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
   const endedAt = Date.now() - HOUR_MS;
   const files = { started: `1 0\n${exit}\n`, stdout: '<result>r</result>\n', stderr: '' };
   for (const [name, text] of Object.entries(files)) {

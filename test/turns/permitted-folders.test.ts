@@ -12,7 +12,7 @@ import { newTurnContext } from './turn-context.ts';
 /** A folder with a project in it that a run is started in, with its workflow, and other folders beside that. */
 function newFolders(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-folders-')));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   for (const name of [
     'project/src',
     'project/wf/sub',

@@ -14,7 +14,7 @@ import { newTurnContext } from './turn-context.ts';
 
 function newFolder(files: Readonly<Record<string, string>> = {}): string {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-print-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(join(cwd, 'wf'));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, 'wf', name), text);
   return cwd;

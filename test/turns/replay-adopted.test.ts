@@ -17,7 +17,7 @@ const REST = { variables: {}, policy: [], error: null, stuck: null, evaluators: 
 /** Someone who plays turns in a folder, without a run around them. */
 function newReplay(answers: string) {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-replay-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true, maxRetries: 5 }));
   const dir = join(cwd, 'turn');
   const context = newTurnContext(dir, { readScope: async () => SCOPE });
   const scenario = readScenario('a.yaml', answers, SCOPE);

@@ -14,7 +14,7 @@ import { newTurnContext } from './turn-context.ts';
 /** A folder with a workflow of scripts in it. */
 function folderWith(scripts: Readonly<Record<string, string>>): string {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-prints-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(join(cwd, 'wf'));
   for (const [name, text] of Object.entries(scripts)) writeFileSync(join(cwd, 'wf', name), text);
   return cwd;

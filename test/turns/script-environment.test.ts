@@ -34,7 +34,7 @@ async function playFork(
   variables: (dir: string) => Readonly<Record<string, string>> = () => ({}),
 ): Promise<Played> {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-environment-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(join(cwd, 'wf'));
   const evil = `touch ${cwd}/ran`;
   const dir = join(cwd, 'evil');
@@ -158,7 +158,7 @@ test("a variable of the run keeps its name, and a model's fork cannot take it aw
 
 test('a worker of an older state file may have been forked by a model', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-environment-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(join(cwd, 'wf'));
   writeFileSync(join(cwd, 'wf', 'START.sh'), 'echo "<fork next=END item=i TOPIC=t>WORKER</fork>"\n');
   writeFileSync(join(cwd, 'wf', 'END.sh'), 'echo "<result>end</result>"\n');

@@ -20,7 +20,7 @@ const git = (folder: string, ...args: readonly string[]): string =>
 
 function newFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-worktree-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 

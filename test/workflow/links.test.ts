@@ -9,7 +9,7 @@ import { openWorkflow } from '../../src/workflow/workflow.ts';
 /** A folder with a workflow `wf` in it and a private file beside that. */
 function newProject(): string {
   const project = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-links-')));
-  onTestFinished(() => rmSync(project, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(project, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(join(project, 'wf'));
   writeFileSync(join(project, 'private.md'), 'secret\n');
   writeFileSync(join(project, 'wf', 'START.sh'), 'echo "<result>r</result>"\n');

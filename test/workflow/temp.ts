@@ -7,7 +7,7 @@ import { afterEach } from 'vitest';
 export function temporaryFolders(): (files?: Readonly<Record<string, string | Uint8Array>>) => string {
   const made: string[] = [];
   afterEach(() => {
-    for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+    for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   return (files = {}) => {
     const folder = mkdtempSync(join(tmpdir(), 'raymond-workflow-'));

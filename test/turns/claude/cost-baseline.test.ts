@@ -9,7 +9,7 @@ const TURN = { agent: 'main', number: 1, state: 'START.md' };
 
 function newFolder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'raymond-basis-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
   return dir;
 }
 

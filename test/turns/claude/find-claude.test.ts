@@ -32,7 +32,7 @@ describe.skipIf(process.platform === 'win32')('Claude Code (not on Windows)', ()
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'raymond-version-'));
   });
-  afterAll(() => rm(root, { recursive: true, force: true }));
+  afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
 
   async function program(folder: string, text: string, mode = 0o755): Promise<string> {
     const path = join(root, folder, 'claude');

@@ -109,7 +109,7 @@ for (const pinned of PINNED) {
 
     test('may write in a folder of its own outside of its working directory, and nowhere else', async () => {
       const root = mkdtempSync(join(tmpdir(), 'raymond-tasks-'));
-      onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+      onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
       const [own, other] = ['.raymond/tasks/r/main', '.raymond/tasks/r/other'].map((name) => join(root, name));
       for (const folder of [own, other]) mkdirSync(folder ?? '', { recursive: true });
       const write = (folder = '') =>

@@ -13,7 +13,7 @@ let root: string;
 beforeAll(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'raymond-session-')));
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
+afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
 
 let count = 0;
 async function file(...lines: readonly (object | string)[]): Promise<string> {
