@@ -68,7 +68,9 @@ function newStateResolver(source: WorkflowSource, workflow: string | null): Stat
   const resolve = memoizeByName((name): Resolution => {
     const found = resolveState(name, { ...rest, files: candidates(name) });
     if (found.kind === 'found') return { kind: 'found', file: nameFile(found.file) };
-    return found.kind === 'unknown' && maySearch() ? resolveState(name, scope) : found;
+    // What else there is decides what to say of these.
+    const needsAll = found.kind === 'foreign' || (found.kind === 'unknown' && maySearch());
+    return needsAll ? resolveState(name, scope) : found;
   });
   const suggest = memoizeByName((name): string | null => {
     // Of a path, the file name is what was meant.

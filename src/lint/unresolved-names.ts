@@ -88,9 +88,20 @@ function findUnresolvedInTag(
       return [{ name: state, at, shown, level: 'warning', found: { kind: 'unknown', message }, hint }];
     }
     if (isNameDecidedAtRuntime(state, analysis) || isUnlikelyStateName(state, placed, names)) return [];
-    return [{ name: state, at, shown, level, found }];
+    const misplaced = key === '' ? findStateInAttribute(placed, names)?.[1] : undefined;
+    const hint = misplaced === undefined ? {} : { hint: `Write ${misplaced.trim()} between the tags.` };
+    return [{ name: state, at, shown, level, found, ...hint }];
   });
 }
+
+/** The attribute of one's own in which a tag has the name of a state, with that name. */
+export const findStateInAttribute = (
+  { name, tag }: Pick<PlacedTag, 'name' | 'tag'>,
+  names: StateResolver,
+): readonly [string, string] | undefined =>
+  Object.entries(tag.attributes).find(
+    ([key, value]) => !isBuiltInAttribute(name, key) && names.fileOf(value) !== undefined,
+  );
 
 /** Describes a tag without a name. In a prompt it may stand for any tag of its kind, unless an attribute has the name. */
 function describeEmptyName(
@@ -98,10 +109,7 @@ function describeEmptyName(
   analysis: StateAnalysis,
   names: StateResolver,
 ): readonly UnresolvedName[] {
-  const [key, state = ''] =
-    Object.entries(tag.attributes).find(
-      ([each, value]) => !isBuiltInAttribute(name, each) && names.fileOf(value) !== undefined,
-    ) ?? [];
+  const [key, state = ''] = findStateInAttribute({ name, tag }, names) ?? [];
   if (key === undefined && analysis.kind === 'prompt') return [];
   const found = { kind: 'unknown', message: 'the name of the state is empty' } as const;
   const shown = key === undefined ? `\`<${name}></${name}>\`` : `\`<${name} ${key}="${state}">\``;

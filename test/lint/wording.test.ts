@@ -26,6 +26,25 @@ test('a forbidden tag is shown with its attributes and the most similar entry', 
   ]);
 });
 
+test('a script of another system that has a namesake for this one is named without its extension', () => {
+  const files = {
+    'START.md': 'Then answer <goto>X.sh</goto> or <goto>Y.sh</goto>.',
+    'X.sh': bash('echo "<result>x</result>"'),
+    'Y.sh': bash('echo "<result>x</result>"'),
+    'X.ps1': 'Write-Output "<result>x</result>"',
+  };
+  expect(say('foreign-state', files, { platform: 'windows' })).toStrictEqual([
+    [
+      '`<goto>X.sh</goto>`: the state `X.sh` is only for Unix; without its extension, `X` is X.ps1 here',
+      'Write X: then each system runs its own script.',
+    ],
+    [
+      '`<goto>Y.sh</goto>`: the state `Y.sh` exists only for Unix (Y.sh); add Y.ps1 or Y.bat to run it here',
+      'Add the script for Windows; if the workflow is not for Windows, lint it with --platform unix.',
+    ],
+  ]);
+});
+
 test('a forbidden tag without a similar entry is shown alone', () => {
   const files = {
     'START.md': policy(['tag: goto, target: END.md', 'tag: reset, target: END.md'], 'When done <result>x</result>.'),

@@ -1,3 +1,4 @@
+import { fileInWorkflow } from '../../core/named-workflows.ts';
 import { namedStates, type Policy, type PolicyEntry } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
 import { STATE_ATTRIBUTES } from '../../core/tag.ts';
@@ -94,7 +95,7 @@ function isPermitted({ name, tag }: PlacedTag, policy: Policy, analysis: StateAn
 
 /** Replaces misspelt states of an entry by those that are meant: the mistake is reported in the policy. */
 function correctStates(entry: PolicyEntry, names: StateResolver): PolicyEntry {
-  const states = namedStates(entry).map(([key, name]) => [key, names.intendedFile(name)] as const);
+  const states = namedStates(entry).map(([key, name]) => [key, fileInWorkflow(names.intendedFile(name))] as const);
   const { target = entry.target, ...others } = Object.fromEntries(states);
   return { ...entry, target, attributes: { ...entry.attributes, ...others } };
 }

@@ -10,10 +10,12 @@ export const ignoredAttribute = defineTagRule(
   { id: 'ignored-attribute', level: 'warning' },
   ({ name, tag }, { names }) => {
     const { variables, attributes, required, body } = TRANSITIONS[name];
-    // An attribute that is misspelt, or has the state of an empty tag, is reported by other rules.
+    // An attribute that is misspelt, or has the state that is not between the tags, is reported by other rules.
     const isReportedElsewhere = (key: string): boolean =>
       required.some((each) => findMisspeltAttribute(each, tag) === key) ||
-      (body === 'state' && tag.body === '' && names.fileOf(tag.attributes[key] ?? '') !== undefined);
+      (body === 'state' &&
+        names.fileOf(tag.body) === undefined &&
+        names.fileOf(tag.attributes[key] ?? '') !== undefined);
     const ignored = Object.keys(tag.attributes).filter(
       (key) =>
         !variables &&

@@ -15,6 +15,7 @@ import {
   findVariableUses,
   type VariableUse,
 } from '../../graph/variables.ts';
+import { findUnsetOnArrival } from '../arrival-variables.ts';
 import { collapseAnyState, formatStepPath } from '../messages.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 import { findScriptVariableUses } from '../script-variables.ts';
@@ -25,6 +26,7 @@ const BUILT_IN_VARIABLES = Object.keys(RUN_VARIABLES).filter((name) => name !== 
 /** A `{{variable}}` is not set on some path to its state, or a script uses a variable that nothing sets. */
 export const undefinedVariable = defineRule({ id: 'undefined-variable', level: 'warning' }, (context) => [
   ...findUnsetInPrompts(context),
+  ...findUnsetOnArrival(context),
   ...context.analyses.flatMap(findUnsetInScript),
 ]);
 
@@ -72,6 +74,11 @@ function describeUnsetAnywhere(
   forks: boolean,
 ): FindingText {
   const { name } = use;
+  if (name === 'error')
+    return {
+      message: 'nothing sets {{error}}: no guard leads here',
+      hint: 'Only the state that a guard leads to (`on` in the frontmatter) has it.',
+    };
   const nearestName = nearest(name, known);
   if (nearestName === undefined && isOnlyInCode(use, source.state.text)) {
     const message = `nothing sets {{${name}}}, which is in a code block`;

@@ -1,3 +1,4 @@
+import { fileInWorkflow } from '../../core/named-workflows.ts';
 import { implicitTag, namedStates, type PolicyEntry } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
 import { stem } from '../../core/state-names.ts';
@@ -88,7 +89,8 @@ function isMentionedIn(text: string, tag: TagName, states: States): boolean {
   const isWordIn = (where: string): boolean => new RegExp(`\\b${tag}\\b`, 'i').test(where);
   if (states.length === 0) return isWordIn(text);
   const shown = isWordIn(stripTags(text)) ? text : stripTags(text, tag);
-  return states.every((state = '') => isNamedIn(state, shown) || isNamedIn(stem(state), shown));
+  const files = states.map((state = '') => fileInWorkflow(state));
+  return files.every((file) => isNamedIn(file, shown) || isNamedIn(stem(file), shown));
 }
 
 /** Whether a name stands in a text by itself. Names in scripts that put no blanks between words may stand anywhere. */

@@ -36,6 +36,18 @@ describe('called workflows:', () =>
       ['missing-state lib/START.md:1:5'],
     ],
     [
+      'a policy, its evaluator and its text in the called workflow, whose states have no extension',
+      {
+        'START.md': 'Say <call-workflow return="END.md">../lib</call-workflow>.',
+        'END.md': END,
+        'lib/START.md':
+          '---\nallowed_transitions: [{ tag: goto, target: DEEP }, { tag: result }]\nevaluator: { prompt: JUDGE.md }\n---\nSay <goto>DEEP</goto> or <result>x</result>.',
+        'lib/JUDGE.md': 'Say <confirm></confirm> or <goto>DEEP</goto>.',
+        'lib/DEEP.md': END,
+      },
+      [],
+    ],
+    [
       'calls that nest without end',
       {
         'START.md': `${policy(CALL)}Go.`,

@@ -20,6 +20,15 @@ describe('names:', () =>
       ['missing-state START.md:1:19'],
     ],
     [
+      'a state in an attribute, and something else between the tags, is one mistake',
+      {
+        'START.md': 'Then answer <call target="NEXT" return="END">go</call>.',
+        'NEXT.md': END,
+        'END.md': END,
+      },
+      ['missing-state START.md:1:13'],
+    ],
+    [
       'a return that does not exist',
       { 'START.md': 'Then answer <call return="NOPE.md">END.md</call>.', 'END.md': END },
       ['missing-state START.md:1:13'],

@@ -245,6 +245,48 @@ describe('variables:', () =>
     ],
   ]));
 
+describe('variables of a join, a question and a guard:', () =>
+  check([
+    [
+      'where they lead',
+      {
+        'START.md': 'Then <fork item="a">W</fork> <join timeout="1h" timeout_next="LATE">SUM</join>.',
+        'W.md': '---\non: { error: FIX }\n---\nThen <ask next="DONE">Really?</ask>.',
+        'SUM.sh': '#!/bin/bash\ncat "$RAYMOND_RESULTS_FILE"; echo "<result>x</result>"',
+        'LATE.md': '{{results}} {{results_file}} <result>x</result>',
+        'FIX.sh': '#!/bin/bash\necho "<result>$RAYMOND_ERROR</result>"',
+        'DONE.md': '{{ask_id}} <result>x</result>',
+      },
+      [],
+    ],
+    [
+      'where they do not lead',
+      {
+        'START.md': 'Then <fork item="a">W</fork> <join>SUM</join>.',
+        'W.md': 'After {{results}} and {{results}}, <ask next="DONE">Really?</ask>.',
+        'SUM.md': 'Then <goto>LAST</goto>.',
+        'LAST.sh': '#!/bin/bash\ncat "$RAYMOND_RESULTS_FILE"; echo "<result>$RAYMOND_ERROR</result>"',
+        'DONE.md': '{{error}} <goto>MORE</goto>.',
+        'MORE.md': '{{ask_id}} <result>x</result>',
+      },
+      [
+        'undefined-variable DONE.md:1:1',
+        'undefined-variable LAST.sh:2:6',
+        'undefined-variable LAST.sh:2:44',
+        'undefined-variable MORE.md:1:1',
+        'undefined-variable W.md:1:7',
+      ],
+    ],
+    [
+      'where a script is prepared for a missing one, or may print anything',
+      {
+        'START.sh': '#!/bin/bash\n./decide',
+        'A.sh': '#!/bin/bash\necho "${RAYMOND_ERROR:-fine} $(cat "$RAYMOND_RESULTS_FILE")"; echo "<result>x</result>"',
+      },
+      [],
+    ],
+  ]));
+
 const countWith = (schema: string): string =>
   `---\nresult_schema: ${schema}\n---\nCount. Then <result>{"count": 1}</result>.`;
 const CALL = 'Then <call return="END">COUNT</call>.';
