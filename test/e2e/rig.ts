@@ -25,6 +25,8 @@ import { type Logged, type MessagesApi, type Script, startMessagesApi } from '..
 export interface RigSetup {
   /** By file name; those of a workflow beside it are called `../NAME/STATE.md`. */
   readonly states: Readonly<Record<string, string>>;
+  /** The workflow to run, if it is not the folder of the states: a path seen from there, such as `../flow.yaml`. */
+  readonly workflow?: string;
   /** The answers of the model to prompts that the workflow does not contain, such as reminders. */
   readonly script?: Script;
   readonly env?: Readonly<Record<string, string>>;
@@ -43,7 +45,9 @@ export interface Rig {
   readonly events: readonly Event[];
   start(): Promise<RunHandle>;
   /** Starts the run in a process of its own, by the built command, and kills that process once the model was asked this. */
-  startAndKill(prompt: string): Promise<void>;
+  startAndKill(prompt: string | RegExp): Promise<void>;
+  /** Does the same with a resume of the last run. */
+  resumeAndKill(prompt: string | RegExp): Promise<void>;
   resume(options?: Partial<Options>): Promise<RunHandle>;
   /** Waits for the first event of a kind; it may be there already. */
   waitForEvent<K extends Event['kind']>(kind: K): Promise<EventOf<K>>;
@@ -68,18 +72,19 @@ export function withEachClaude(about: string, tests: (pinned: Pinned) => void): 
 export async function setUp(
   { onTestFinished }: TestContext,
   { path }: Pinned,
-  { states, script, env = {}, options = {}, watch, watchPrints }: RigSetup,
+  { states, workflow: name = '.', script, env = {}, options = {}, watch, watchPrints }: RigSetup,
 ): Promise<Rig> {
   const root = await mkdtemp(join(tmpdir(), 'raymond-e2e-'));
   const folder = async (name: string): Promise<string> => {
     await mkdir(join(root, name));
     return join(root, name);
   };
-  const [workflow, cwd, home] = [await folder('workflow'), await folder('work'), await folder('home')];
+  const [stateFolder, cwd, home] = [await folder('workflow'), await folder('work'), await folder('home')];
+  const workflow = join(stateFolder, name);
   const temporary = await folder('tmp');
   for (const [file, text] of Object.entries(states)) {
-    await mkdir(dirname(join(workflow, file)), { recursive: true });
-    await writeFile(join(workflow, file), text);
+    await mkdir(dirname(join(stateFolder, file)), { recursive: true });
+    await writeFile(join(stateFolder, file), text);
   }
   const api = await startMessagesApi(script);
   const events: Event[] = [];
@@ -126,23 +131,27 @@ export async function setUp(
     expect(left).toStrictEqual([]);
   });
 
+  const killWhenAsked = async (prompt: string | RegExp, args: readonly string[]): Promise<void> => {
+    const child = spawn(process.execPath, [CLI, ...args], { cwd, env: place.env, stdio: 'ignore' });
+    const exited = once(child, 'exit');
+    const isAsked = (asked: string): boolean =>
+      typeof prompt === 'string' ? asked.startsWith(prompt) : prompt.test(asked);
+    while (!api.requests.some((request) => isAsked(request.prompt))) {
+      if (child.exitCode !== null) throw new Error(`the run ended before the model was asked: ${prompt}`);
+      await delay(20);
+    }
+    child.kill('SIGKILL');
+    await exited;
+  };
+
   return {
     api,
     cwd,
     events,
     start: async () =>
       follow(await runWorkflow(workflow, { ...place, options: { parallel: 3, ...options, claude: path } })),
-    async startAndKill(prompt) {
-      const args = [CLI, 'run', workflow, '--claude', path, '--parallel', '3'];
-      const child = spawn(process.execPath, args, { cwd, env: place.env, stdio: 'ignore' });
-      const exited = once(child, 'exit');
-      while (!api.requests.some((request) => request.prompt.startsWith(prompt))) {
-        if (child.exitCode !== null) throw new Error(`the run ended before the model was asked: ${prompt}`);
-        await delay(20);
-      }
-      child.kill('SIGKILL');
-      await exited;
-    },
+    startAndKill: (prompt) => killWhenAsked(prompt, ['run', workflow, '--claude', path, '--parallel', '3']),
+    resumeAndKill: (prompt) => killWhenAsked(prompt, ['resume', 'last']),
     resume: async (changed = {}) => follow(await resumeRun(id ?? 'last', { ...place, options: changed })),
     waitForEvent: (kind) =>
       new Promise((done) => {
