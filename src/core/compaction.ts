@@ -20,9 +20,14 @@ export function endCompaction(run: Run, agent: Agent, at: number, failure: strin
     retries: 0,
     phase: { kind: 'ready', prompt: { kind: 'state' }, since: run.seq },
   };
-  const message = `${agent.state}: the conversation could not be summarized (${failure}); it goes on as it is`;
+  const message = `${agent.state}: ${NOT_SUMMARIZED} (${failure}); it goes on as it is`;
   const warning: Event = { kind: 'warning', at, agent: agent.id, state: agent.state, message };
   return { run: withAgent(run, next), events: failure === null ? [] : [warning] };
 }
+
+const NOT_SUMMARIZED = 'the conversation could not be summarized';
+
+/** Whether a warning says that a conversation goes on without the summary that it was to have. */
+export const isSummaryWarning = (message: string): boolean => message.includes(NOT_SUMMARIZED);
 
 const withoutMark = ({ compact: _, ...session }: Session): Session => session;

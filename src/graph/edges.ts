@@ -21,6 +21,7 @@ import {
   isNameDecidedAtRuntime,
   isUnlikelyStateName,
 } from './partial-names.ts';
+import { hasInput, passesInput } from './passed-input.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import { formatNamePattern, type StateResolver } from './state-resolver.ts';
 
@@ -112,7 +113,7 @@ class EdgeBuilder {
       payload: entry.payload ?? null,
       clearsStack: this.clearsStack(name, stack),
       origin: implicitTag(policy) === undefined ? 'policy' : 'implicit',
-      passesInput: name === 'ask' || hasInput(attributes) ? 'always' : handsOver ? 'perhaps' : 'never',
+      passesInput: passesInput(name, attributes, handsOver),
       variables: variablesIn(name, [attributes, ...attributeSets]),
     };
     const timeouts = attributeSets.flatMap((each) => this.fromTimeout(edge, each));
@@ -133,7 +134,7 @@ class EdgeBuilder {
       payload,
       clearsStack: this.clearsStack(tag, attributes.stack),
       origin: 'policy',
-      passesInput: hasInput(attributes) ? 'always' : 'never',
+      passesInput: passesInput(tag, attributes, false),
       variables: variablesIn(tag, [attributes]),
     };
   }
@@ -161,8 +162,7 @@ class EdgeBuilder {
       ...this.targets(name, tag.body, attributes),
       clearsStack: this.clearsStack(name, attributes.stack),
       origin: isPartial ? 'partial-name' : 'text',
-      passesInput:
-        name === 'ask' || hasInput(attributes) ? 'always' : this.mentionsInput || unclear ? 'perhaps' : 'never',
+      passesInput: passesInput(name, attributes, this.mentionsInput || unclear),
       variables: variablesIn(name, [attributes]),
     } as const;
     if (!startsWorkers(name) || attributes.next !== undefined) return [base, ...this.fromTimeout(base, attributes)];
@@ -279,9 +279,6 @@ export function permitsTag(entries: Policy, tag: Tag, names: StateResolver): boo
 
 /** Checks that all states of an edge exist. */
 const leadsToStatesOnly = (edge: Edge): boolean => targetsOf(edge).every(({ kind }) => kind === 'state');
-
-const hasInput = (attributes: Readonly<Record<string, string>>): boolean =>
-  attributes.input !== undefined || attributes['input-file'] !== undefined;
 
 const attributesOf = ({ tag }: PlacedTag) => tag.attributes;
 

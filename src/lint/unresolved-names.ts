@@ -95,7 +95,7 @@ function findUnresolvedInTag(
 }
 
 /** The attribute of one's own in which a tag has the name of a state, with that name. */
-export const findStateInAttribute = (
+const findStateInAttribute = (
   { name, tag }: Pick<PlacedTag, 'name' | 'tag'>,
   names: StateResolver,
 ): readonly [string, string] | undefined =>

@@ -37,6 +37,11 @@ export const filesSchema = z
   .meta(FILES)
   .transform((value) => Object.fromEntries(Object.entries(value).map(([name, content]) => [name, content ?? ''])));
 
+const SUMMARY_SHAPE = {
+  cost: amountSchema.optional().describe('The cost of the summary in dollars.'),
+  fail: booleanSchema.optional().describe('Whether it fails, so that the conversation goes on as it is.'),
+};
+
 const TURN_SHAPE = {
   text: textSchema.optional().describe('The final answer; its tag is followed.'),
   write: filesSchema
@@ -58,6 +63,10 @@ const TURN_SHAPE = {
   exit: exitCodeSchema.optional().describe('The exit code of a script.'),
   stderr: textSchema.optional().describe('What a script prints to stderr.'),
   crash: booleanSchema.optional().describe('Whether Raymond is killed during this turn.'),
+  compact: z
+    .strictObject(SUMMARY_SHAPE, { error: 'a mapping with `cost` or `fail`' })
+    .optional()
+    .describe('The summary of the conversation before this answer, where a `<compact>` led here.'),
 };
 
 type RawTurn = z.infer<z.ZodObject<typeof TURN_SHAPE>>;
@@ -139,7 +148,13 @@ export const ANSWER_KEYS = Object.keys(ENTRY_SHAPE);
 
 /** Lists the keys that are allowed at a path within `answers`. */
 export const answerKeysAt = (path: readonly PropertyKey[]): readonly string[] =>
-  path.includes('turns') ? Object.keys(TURN_SHAPE) : path.includes('visits') ? Object.keys(VISIT_SHAPE) : ANSWER_KEYS;
+  path.includes('compact')
+    ? Object.keys(SUMMARY_SHAPE)
+    : path.includes('turns')
+      ? Object.keys(TURN_SHAPE)
+      : path.includes('visits')
+        ? Object.keys(VISIT_SHAPE)
+        : ANSWER_KEYS;
 
 /** Explains why no file may be written to a path; undefined if one may. `name` is used in the message. */
 export function explainInvalidPath(path: string, name = path): string | undefined {
@@ -245,4 +260,5 @@ const toCannedAnswer = (value: RawTurn): CannedAnswer => ({
   exit: value.exit ?? 0,
   stderr: value.stderr ?? '',
   crash: value.crash ?? false,
+  compact: { costUsd: value.compact?.cost ?? 0, fails: value.compact?.fail ?? false },
 });

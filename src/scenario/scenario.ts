@@ -39,6 +39,15 @@ export interface CannedAnswer {
   readonly stderr: string;
   /** Whether the simulated Raymond process is killed during the turn. */
   readonly crash: boolean;
+  /** The summary of the conversation before it, where a `<compact>` led here. */
+  readonly compact: CannedSummary;
+}
+
+/** A canned summary of a conversation. */
+export interface CannedSummary {
+  readonly costUsd: number;
+  /** Whether there is none, so that the conversation goes on as it is. */
+  readonly fails: boolean;
 }
 
 /** The answers for one visit of an agent to a state: one for each turn; the last is repeated. */

@@ -300,3 +300,29 @@ test('a recording elsewhere names its workflow, and none is written if it is onl
   expect(shown).toMatchObject({ file: null, data: { workflow: 'wf' } });
   expect(shown.testResult?.differences).toStrictEqual([]);
 });
+
+test('a summary of a conversation and the files that tags name are recorded, and replay the same way', async () => {
+  const project = await ran(
+    {
+      'START.sh': `printf '{"name":"a"}\\n{"name":"b"}\\n' > items.jsonl; echo said > said.txt
+echo '<fork-each in="items.jsonl">W</fork-each><join>SUM</join>'`,
+      'W.sh': `echo "<goto input-file='said.txt'>W2</goto>"`,
+      'W2.sh': 'echo "<result>$name $RAYMOND_INPUT</result>"',
+      'SUM.md': '{{results}}',
+      'MORE.md': 'More.',
+      'END.md': 'End.',
+    },
+    `answers:
+  SUM: { text: <compact>MORE</compact>, cost: 0.01 }
+  MORE: { text: <compact>END</compact>, cost: 0.02, compact: { cost: 0.04 } }
+  END: { text: <result>over</result>, compact: { fail: true } }`,
+  );
+  const { data, testResult, notes } = await recorded(project);
+  expect(notes).toStrictEqual([]);
+  expect(data.answers['START.sh'][0].write).toStrictEqual({ 'items.jsonl': '{"name":"a"}\n{"name":"b"}\n' });
+  expect(data.answers['W.sh'][0].visits[0].write).toStrictEqual({ 'said.txt': 'said\n' });
+  expect(data.answers['MORE.md'][0]).toMatchObject({ cost: 0.02, compact: { cost: 0.04 } });
+  expect(data.answers['END.md'][0]).toMatchObject({ text: '<result>over</result>', compact: { fail: true } });
+  expect(data.expect).toMatchObject({ cost: 0.07, results: { main: 'over', main_w1: 'a said' } });
+  expect(testResult?.differences).toStrictEqual([]);
+});

@@ -38,6 +38,7 @@ const says = (text: string, more: Partial<CannedAnswer> = {}): CannedAnswer => (
     resetsInSeconds: 60,
     exit: 0,
     stderr: '',
+    compact: { costUsd: 0, fails: false },
     crash: false,
   },
   ...more,

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { isAbsolute, join, relative } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { turnRefOf } from '../../core/due.ts';
 import type { FailureKind } from '../../core/failure.ts';
 import { microsToUsd } from '../../core/ledger.ts';
@@ -10,6 +10,7 @@ import type { CannedFailureName } from '../../scenario/scenario.ts';
 import { FilesWritten } from '../../turns/claude/files-written.ts';
 import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, type Transcript } from '../../turns/claude/transcript.ts';
+import type { RecordedSummary } from './summaries.ts';
 import type { RecordedTurn } from './visits.ts';
 
 /** An answer as it is written into a scenario file. */
@@ -41,7 +42,7 @@ export function recordAnswer(context: RecordingContext, turn: RecordedTurn): Rec
 }
 
 function recordPromptAnswer(context: RecordingContext, turn: RecordedTurn): RecordedAnswer {
-  const { end, micros, resetsInMs } = turn;
+  const { end, micros, resetsInMs, summary } = turn;
   const filesWritten = new FilesWritten(context.files);
   let transcript: Transcript = EMPTY_TRANSCRIPT;
   let cwd = context.cwdOf(end.agent);
@@ -52,7 +53,11 @@ function recordPromptAnswer(context: RecordingContext, turn: RecordedTurn): Reco
     filesWritten.addLine(line);
   }
   const text = toScenarioText(context, turn, answerText(transcript, end.failure !== null));
-  const write = { ...recordWrittenFiles(context, turn, cwd, filesWritten), ...placeholderFiles(context, turn) };
+  const write = {
+    ...recordNamedFiles(context, turn, cwd),
+    ...recordWrittenFiles(context, turn, cwd, filesWritten),
+    ...placeholderFiles(context, turn),
+  };
   const fail = end.failure === null ? null : failureName(end.failure, transcript);
   const deny = end.denials.map((tool) => toScenarioText(context, turn, tool.replace(/^(\w+)\(([\s\S]*)\)$/, '$1 $2')));
   return {
@@ -62,7 +67,15 @@ function recordPromptAnswer(context: RecordingContext, turn: RecordedTurn): Reco
     ...(fail !== null && { fail }),
     ...(fail === 'usage_limit' && resetsInMs !== null && { resets_in: Math.max(0, Math.round(resetsInMs / 1000)) }),
     ...(micros > 0 && { cost: microsToUsd(micros) }),
+    ...recordSummary(summary),
   };
+}
+
+/** The summary before an answer; one that cost nothing and did not fail need not be written. */
+function recordSummary(summary: RecordedSummary | null): RecordedAnswer {
+  if (summary === null || (summary.micros === 0 && !summary.failed)) return {};
+  const { micros, failed } = summary;
+  return { compact: { ...(micros > 0 && { cost: microsToUsd(micros) }), ...(failed && { fail: true }) } };
 }
 
 /** The answer; of a turn that failed, the last text before that. */
@@ -90,7 +103,10 @@ function recordScriptAnswer(context: RecordingContext, turn: RecordedTurn): Reco
   const { stdout, stderr } = turnFiles(context.folderOf(turn));
   const text = toScenarioText(context, turn, readFileSync(stdout, 'utf8'));
   const errorText = existsSync(stderr) ? toScenarioText(context, turn, readFileSync(stderr, 'utf8')) : '';
-  const write = placeholderFiles(context, turn);
+  const write = {
+    ...recordNamedFiles(context, turn, context.cwdOf(turn.end.agent)),
+    ...placeholderFiles(context, turn),
+  };
   const { failure } = turn.end;
   const isExit = failure !== null && failure !== 'no_answer' && failure !== 'timeout';
   const exit = isExit ? recordedExit(context.folderOf(turn)) || 1 : 0;
@@ -110,19 +126,44 @@ function recordWrittenFiles(
   cwd: string,
   { files, unknown }: FilesWritten,
 ): Record<string, string> {
-  const { agent, state, turn: number } = turn.end;
+  for (const name of unknown) skipFile(context, turn, name, 'it was edited, and nothing tells what it held before');
+  return recordFiles(context, turn, cwd, files);
+}
+
+/** The files that the tags of a turn name: its answer is followed only if they are there. */
+function recordNamedFiles(context: RecordingContext, turn: RecordedTurn, cwd: string): Record<string, string> {
+  const files = turn.tags.flatMap(({ tag, written, attributes }): readonly (readonly [string, string])[] => {
+    const { in: items, 'input-file': inputFile } = written.attributes;
+    if (inputFile !== undefined) return [[inputFile, attributes.input ?? '']];
+    if (items === undefined || tag !== 'fork-each') return [];
+    const path = resolve(cwd, items);
+    if (existsSync(path)) return [[items, readFileSync(path, 'utf8')]];
+    skipFile(context, turn, items, 'it is no longer there');
+    return [];
+  });
+  return recordFiles(context, turn, cwd, files);
+}
+
+function recordFiles(
+  context: RecordingContext,
+  turn: RecordedTurn,
+  cwd: string,
+  files: Iterable<readonly [string, string]>,
+): Record<string, string> {
   const write: Record<string, string> = {};
-  const skipFile = (name: string, reason: string): void =>
-    context.addNote(`${state}, turn ${number} of ${agent}: ${context.scrub(agent, name)} is not recorded: ${reason}`);
-  for (const name of unknown) skipFile(name, 'it was edited, and nothing tells what it held before');
   for (const [name, content] of files) {
     const relativePath = isAbsolute(name) ? relative(cwd, name) : name;
     // A path that begins with a backslash counts as absolute.
     const recordedPath = toScenarioText(context, turn, relativePath).replace(/^\\/, './\\');
     if (explainInvalidPath(relativePath) === undefined) write[recordedPath] = toScenarioText(context, turn, content);
-    else skipFile(name, 'it lies outside of the working directory');
+    else skipFile(context, turn, name, 'it lies outside of the working directory');
   }
   return write;
+}
+
+function skipFile(context: RecordingContext, { end }: RecordedTurn, name: string, reason: string): void {
+  const { agent, state, turn } = end;
+  context.addNote(`${state}, turn ${turn} of ${agent}: ${context.scrub(agent, name)} is not recorded: ${reason}`);
 }
 
 /** The folders that the tags of a turn name: in the run they existed, in a test the answer has to make them. */

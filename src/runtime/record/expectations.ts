@@ -51,13 +51,16 @@ function recordPrints(
  */
 function countTurns(visits: readonly RecordedVisit[]): number | Readonly<Record<string, number>> {
   const sumTurns = (subset: readonly RecordedVisit[]): number =>
-    subset.reduce((sum, { turns }) => sum + turns.length, 0);
-  const multiTurnStates = new Set(visits.flatMap(({ state, turns }) => (turns.length > 1 ? state : [])));
+    subset.reduce((sum, visit) => sum + countTurnsOf(visit), 0);
+  const multiTurnStates = new Set(visits.flatMap((visit) => (countTurnsOf(visit) > 1 ? visit.state : [])));
   if (multiTurnStates.size === 0) return sumTurns(visits);
   return Object.fromEntries(
     [...multiTurnStates].map((state) => [state, sumTurns(visits.filter((each) => each.state === state))]),
   );
 }
+
+/** The turns of a visit, with that of the summary before it. */
+const countTurnsOf = ({ turns }: RecordedVisit): number => turns.length + (turns[0]?.summary ? 1 : 0);
 
 /** The reminders of each state; 0 if there is none. */
 function countReminders(events: readonly Event[]): number | Readonly<Record<string, number>> {

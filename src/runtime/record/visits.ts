@@ -1,6 +1,7 @@
 import type { Event, TurnEnded } from '../../core/event.ts';
 import type { FailureKind } from '../../core/failure.ts';
 import type { FollowedTag } from '../../core/followed-tag.ts';
+import { type RecordedSummary, SummaryCollector } from './summaries.ts';
 
 /** A turn that is recorded. */
 export interface RecordedTurn {
@@ -11,6 +12,8 @@ export interface RecordedTurn {
   readonly resetsInMs: number | null;
   /** The tags of its answer; none if the answer was not followed. */
   readonly tags: readonly FollowedTag[];
+  /** The summary of the conversation that was made, or tried, before it; null if there was none. */
+  readonly summary: RecordedSummary | null;
 }
 
 /** One visit of an agent to a state, or one evaluation of what it answered there. */
@@ -42,17 +45,20 @@ export function collectVisits(events: readonly Event[]): readonly RecordedVisit[
     const evaluation = evaluations.get(agent);
     return evaluation?.isOver === false ? evaluation.visit : open.get(agent);
   };
+  const summaries = new SummaryCollector();
   for (const event of events) {
     if (event.kind === 'run_resumed') for (const agent of open.keys()) visitOf(agent)?.dropFailedTurn();
     if (!('agent' in event)) continue;
     const { agent } = event;
+    if (summaries.add(event)) continue;
     if (event.kind === 'turn_started' && event.prompt !== 'compact') {
       const { state, evaluator } = event;
       if (!open.has(agent)) open.set(agent, begin(agent, state));
       if (evaluator !== null && visitOf(agent)?.state !== evaluator)
         evaluations.set(agent, { visit: begin(agent, evaluator), isOver: false });
     }
-    if (event.kind === 'turn_ended') visitOf(agent)?.addTurn(event);
+    if (event.kind === 'turn_ended')
+      visitOf(agent)?.addTurn(event, event.session === null ? null : summaries.take(agent));
     if (event.kind === 'sleeping' && event.why === 'usage_limit')
       visitOf(agent)?.amendLastTurn({ resetsInMs: event.untilMs - event.at });
     const evaluation = evaluations.get(agent);
@@ -71,16 +77,25 @@ class OpenVisit implements RecordedVisit {
   readonly state: string;
   readonly turns: RecordedTurn[] = [];
   private unrecordedMicros = 0;
+  private summary: RecordedSummary | null = null;
 
   constructor(agent: string, state: string) {
     this.agent = agent;
     this.state = state;
   }
 
-  addTurn(end: TurnEnded): void {
+  addTurn(end: TurnEnded, summary: RecordedSummary | null): void {
     const micros = end.costMicros + this.unrecordedMicros;
     this.unrecordedMicros = DISCARDED_FAILURES.includes(end.failure) ? micros : 0;
-    if (!DISCARDED_FAILURES.includes(end.failure)) this.turns.push({ end, micros, resetsInMs: null, tags: [] });
+    this.summary ??= summary;
+    if (DISCARDED_FAILURES.includes(end.failure)) return;
+    this.turns.push({
+      end,
+      micros,
+      resetsInMs: null,
+      tags: [],
+      summary: this.turns.length === 0 ? this.summary : null,
+    });
   }
 
   amendLastTurn(facts: Partial<RecordedTurn>): void {

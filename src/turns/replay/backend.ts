@@ -2,7 +2,8 @@ import type { ClaudeTurn } from '../../core/due.ts';
 import { usdToMicros } from '../../core/ledger.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
 import type { State } from '../../core/state.ts';
-import type { CannedAnswer } from '../../scenario/scenario.ts';
+import { chooseAnswer } from '../../scenario/choose-answer.ts';
+import type { CannedAnswer, CannedSummary } from '../../scenario/scenario.ts';
 import type { Backend, ScriptRunner } from '../backend.ts';
 import { createActivityReporter } from '../claude/activity.ts';
 import { UNKNOWN_COSTS } from '../claude/cost.ts';
@@ -81,14 +82,18 @@ export class ReplayBackend implements Backend {
     });
   }
 
-  /** Summarizes the conversation, which costs nothing here. */
+  /** Summarizes the conversation as the answer to the prompt after it says. */
   private async compact(turn: ClaudeTurn, dir: string): Promise<Answered | Failed> {
     const session = turn.record?.session?.id ?? '';
+    const next = chooseAnswer(this.context.scenario, { ...turn, attempt: 1 });
+    const { costUsd, fails } = next.kind === 'answer' ? next.answer.compact : FREE_SUMMARY;
+    const text = fails ? 'Not enough messages to compact.' : '';
     const output = new ReplayOutput(dir, () => {});
-    output.print(initLine(session, turn.cwd), compactedLine(session), resultLine(EMPTY_ANSWER, session));
+    output.print(initLine(session, turn.cwd), ...(fails ? [] : [compactedLine(session)]));
+    output.print(resultLine({ text, costUsd, deny: [] }, session));
     output.flush();
-    const cost = { kind: 'reported', micros: 0, canned: true } as const;
-    return answeredSignal(this.context, turn, this.context.clock.now(), { text: '', denials: [], cost });
+    const cost = cannedCost({ kind: 'reported', micros: usdToMicros(costUsd) });
+    return answeredSignal(this.context, turn, this.context.clock.now(), { text, denials: [], cost });
   }
 
   /** The answer for a turn. One that was stopped at its share is given again, so such turns do not count. */
@@ -149,7 +154,8 @@ function createEventHandler(context: ReplayContext, { agent }: ClaudeTurn, print
   };
 }
 
-const EMPTY_ANSWER = { text: '', costUsd: 0, deny: [] };
+/** Where the scenario has no answer for the state, its turn says so. */
+const FREE_SUMMARY: CannedSummary = { costUsd: 0, fails: false };
 
 /** Judges a canned turn by the same rules as a real one. */
 function judgeCannedTurn(

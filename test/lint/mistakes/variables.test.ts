@@ -224,6 +224,15 @@ describe('variables:', () =>
       [],
     ],
     [
+      'an input that an item of a file may have',
+      {
+        'START.sh': `#!/bin/bash\necho '<fork-each in="a.jsonl">A</fork-each><join>END</join>'`,
+        'A.md': 'When done with {{input}}: <result>x</result>',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
       'an input that the prompt speaks of',
       {
         'START.md': policy(
