@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CrashTrial } from './crash-trial.ts';
 import { processesOf } from './processes.ts';
 import { type Rig, textOf } from './rig.ts';
-import { EFFECTS, FILES } from './workflow.ts';
+import { CANCELLED, EFFECTS, FILES, REPEATABLE } from './workflow.ts';
 
 /** The traces of a run on disk, at the API and in the process table. */
 export interface Evidence {
@@ -132,16 +132,18 @@ export function checkTrial(trial: CrashTrial, evidence: Evidence, baseline: Evid
   ];
 }
 
-/** Accepts success, and a pause whose message says how to resume. */
+/** Accepts success, a pause whose message says how to resume, and a question whose message says how to answer. */
 const isExpectedExit = (code: number | null, stderr: string): boolean =>
-  code === 0 || (code === 3 && stderr.includes('resume') && stderr.includes('--retry'));
+  code === 0 ||
+  (code === 3 && stderr.includes('resume') && stderr.includes('--retry')) ||
+  (code === 2 && stderr.includes('raymond answer'));
 
 /** Checks a run of which only the orchestrator was killed: nothing may differ. */
 function exactlyOnce(evidence: Evidence, baseline: Evidence): readonly string[] {
   const { ledger, chargedMicros } = evidence;
   const failedTurns = evidence.events.filter(
-    (event) =>
-      event.kind === 'turn_ended' && event.failure != null && !(event.failure === 'lost' && event.costMicros === 0),
+    ({ kind, state, failure, costMicros }) =>
+      kind === 'turn_ended' && failure != null && state !== CANCELLED && !(failure === 'lost' && costMicros === 0),
   );
   return [
     ...compare('side effects', tally(evidence.effects), tally(baseline.effects)),
@@ -167,9 +169,10 @@ function atLeastOnce(evidence: Evidence, baseline: Evidence): readonly string[] 
   const wrong = Object.entries(tally(baseline.effects)).flatMap(([effect, count]) => {
     const found = now[effect] ?? 0;
     if (found < count) return [`side effect "${effect}" happened ${found} times, not ${count}`];
-    const max = effect.startsWith('tool')
-      ? Number.POSITIVE_INFINITY
-      : count + (interruptions[effect.replace('end', 'begin')] ?? 0);
+    const max =
+      effect.startsWith('tool') || REPEATABLE.has(effect.split(' ')[1] ?? '')
+        ? Number.POSITIVE_INFINITY
+        : count + (interruptions[effect.replace('end', 'begin')] ?? 0);
     return found > max ? [`side effect "${effect}" happened ${found} times, but at most ${max} are allowed`] : [];
   });
   const off = offMicros(evidence);

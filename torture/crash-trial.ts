@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { kill, killGroups, processesOf } from './processes.ts';
 import type { Random } from './random.ts';
 import { type Command, type CommandEnd, type Rig, textOf } from './rig.ts';
+import { ANSWER } from './workflow.ts';
 
 /** The target of a kill: the orchestrator, the process group of one turn, or the orchestrator and the groups of all turns. */
 export type KillTarget = 'orchestrator' | 'turn' | 'both';
@@ -54,6 +55,8 @@ const AT_TRANSITION = 0.12;
 const IN_SCRIPT = 0.25;
 /** The share of the other kills that is skipped while no turn runs. */
 const SKIPPED_IF_IDLE = 0.9;
+/** The exit code of a run that waits for a person. */
+const WAITING = 2;
 /** A run that needs more starts than this does not end. */
 const MAX_STARTS = 400;
 
@@ -72,6 +75,7 @@ export async function runTrial(rig: Rig, plan: Plan, random: Random): Promise<Cr
       break;
     }
     if (ended.code !== null) exits.push({ args, code: ended.code, stderr: ended.stderr });
+    if (ended.code === WAITING) exits.push(await answer(rig));
     const next = nextArguments(rig, ended);
     if (next === null) return { kills, exits, last: ended, tookMs: Date.now() - began, resumes };
     args = (await exists(rig)) ? next : ['run', rig.workflow, '--run-id', rig.id, '--json'];
@@ -80,10 +84,17 @@ export async function runTrial(rig: Rig, plan: Plan, random: Random): Promise<Cr
   return { kills, exits, last: null, tookMs: Date.now() - began, resumes };
 }
 
+/** Answers the question of the workflow. */
+async function answer(rig: Rig): Promise<Exit> {
+  const args = ['answer', rig.id, ANSWER];
+  const { code, stderr } = await rig.command(args, []).ended;
+  return { args, code, stderr };
+}
+
 /** The arguments of the next command; null if the run has ended. Only a pause requires `--retry`. */
 function nextArguments(rig: Rig, { code, stderr }: CommandEnd): readonly string[] | null {
   const resume = ['resume', rig.id, '--json'];
-  if (code === null) return resume;
+  if (code === null || code === WAITING) return resume;
   if (code === 3) return /--retry/.test(stderr) ? [...resume, '--retry'] : resume;
   return null;
 }

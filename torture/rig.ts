@@ -21,8 +21,8 @@ export interface Rig {
   readonly cwd: string;
   readonly workflow: string;
   readonly api: MessagesApi;
-  /** Starts the installed command; its output is collected. */
-  command(args: readonly string[]): Command;
+  /** Starts the installed command, with the options of a run unless others are given; its output is collected. */
+  command(args: readonly string[], options?: readonly string[]): Command;
   close(keep: boolean): Promise<void>;
 }
 
@@ -70,13 +70,13 @@ export async function setUp(environment: TestEnvironment, id: string, random: Ra
     ANTHROPIC_API_KEY: 'made-up',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   };
+  const runOptions = ['--claude', environment.claude, '--budget', '100', '--retries', '50'];
   return {
     id,
     cwd,
     workflow,
     api,
-    command(args) {
-      const options = ['--claude', environment.claude, '--budget', '100', '--retries', '50'];
+    command(args, options = runOptions) {
       const child = spawn(environment.raymond, [...args, ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
       underWay.set(id, child);
       let stdout = '';

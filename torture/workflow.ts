@@ -10,25 +10,49 @@ export interface Task {
 /** The file with a line for every side effect: its kind, state and turn. */
 export const EFFECTS = 'effects.log';
 
-/** The files that Claude turns write; an undisturbed run has exactly these. */
-export const FILES = ['plan.txt', 'part.txt', 'fresh.txt'] as const;
+/** The files that turns write into the folder of the project; an undisturbed run has exactly these. */
+export const FILES = [
+  'plan.txt',
+  'part.txt',
+  'fresh.txt',
+  'joined.txt',
+  'raced.txt',
+  'late.txt',
+  'answer.txt',
+] as const;
+
+/** The scripts that may be run again by themselves, because their frontmatter says so. */
+export const REPEATABLE: ReadonlySet<string> = new Set(['START.sh', 'ITEM.sh', 'QUICK.sh']);
+
+/** The script whose turns are ended by joins before they are done. */
+export const CANCELLED = 'SLOW.sh';
+
+/** The person's answer to the question of the workflow. */
+export const ANSWER = 'ship it';
 
 /**
- * A workflow of 21 turns, 11 of them Claude's, with every kind of transition: goto, a loop, call and return, function,
- * two workers, reset, and a join of the workers. Scripts write a line when they start and one when they end, the workers' tools one.
+ * A workflow of 31 turns, 12 of them Claude's, with every kind of wait: goto, a loop, call and return, function, a worker, workers for
+ * the items of a file, reset, a join that gets all results in time, one that ends the slower worker, one whose time is
+ * over, a called workflow whose answer is overridden by a pattern and confirmed by a gate, and a question. Scripts write a
+ * line when they start and one when they end, the worker's tool one. The agent's own folder and the run's hold what is passed on.
  */
 export async function writeWorkflow(folder: string, cwd: string): Promise<void> {
   const write = (name: string, text: string): object => ({
     name: 'Write',
-    input: { file_path: join(cwd, name), content: text },
+    input: { file_path: name.startsWith('{{') ? name : join(cwd, name), content: text },
   });
   const shell = { name: 'Bash', input: { command: `sleep 0.3; echo "tool {{item}} $RAYMOND_TURN" >> ${EFFECTS}` } };
-  const states: Record<string, string> = {
-    'START.sh': script(0.3, `echo '<goto>PLAN.md</goto>'`),
-    'PLAN.md': prompt({ tool: write('plan.txt', 'the plan\n'), say: '<goto>COUNT.sh</goto>' }),
+  const results = (file: string): string =>
+    `tr ',' '\\n' < "$RAYMOND_RESULTS_FILE" | grep -oE '"(status|result)": *"[^"]*"' > ${file}`;
+  await writeStates(folder, {
+    'START.sh': repeatable(
+      script(0.3, `printf 'two\\nthree\\n' > "$RAYMOND_RUN_FOLDER/items.txt"; echo '<goto>PLAN.md</goto>'`),
+    ),
+    'PLAN.md': prompt({ tool: write('{{task_folder}}/plan.txt', 'the plan\n'), say: '<goto>COUNT.sh</goto>' }),
     'COUNT.sh': script(
       0.2,
-      `n=\${RAYMOND_RESULT:-0}
+      `cp "$RAYMOND_TASK_FOLDER/plan.txt" plan.txt
+n=\${RAYMOND_RESULT:-0}
 if [ "$n" -lt 2 ]; then echo "<goto input="$((n + 1))">WORK.md</goto>"; else echo '<goto>ASK.md</goto>'; fi`,
     ),
     'WORK.md': prompt({ say: '<goto input="{{result}}">COUNT.sh</goto>' }),
@@ -38,16 +62,62 @@ if [ "$n" -lt 2 ]; then echo "<goto input="$((n + 1))">WORK.md</goto>"; else ech
     'AFTER.md': prompt({ say: '<function return="JUDGED.sh">JUDGE.md</function> after {{result}}' }),
     'JUDGE.md': prompt({ say: '<result>judged</result>' }),
     'JUDGED.sh': script(0.3, `echo '<fork next="AGAIN.sh" item="one">WORKER.md</fork>'`),
-    'AGAIN.sh': script(0.3, `echo '<fork next="CLEAN.md" item="two">WORKER.md</fork>'`),
+    'AGAIN.sh': script(
+      0.3,
+      `echo "<fork-each in='$RAYMOND_RUN_FOLDER/items.txt'>ITEM.sh</fork-each><goto>CLEAN.md</goto>"`,
+    ),
     'WORKER.md': prompt({ tool: shell, say: '<goto>WORKED.sh</goto>' }, 'allowed_tools: [Bash]'),
     'WORKED.sh': script(0.5, 'echo "<result>worked on $item</result>"'),
+    'ITEM.sh': repeatable(
+      script(
+        0.4,
+        'echo "$item" > "$RAYMOND_TASK_FOLDER/item"; echo "<result>$(cat "$RAYMOND_TASK_FOLDER"/*)</result>"',
+      ),
+    ),
     'CLEAN.md': prompt({ say: '<reset>FRESH.md</reset>' }),
-    'FRESH.md': prompt({ tool: write('fresh.txt', 'fresh\n'), say: '<join>END.sh</join>' }),
-    'END.sh': script(0.3, `echo '<result>all done</result>'`),
-  };
+    'FRESH.md': prompt({
+      tool: write('fresh.txt', 'fresh\n'),
+      say: '<join timeout="24h" timeout_next="NEVER.sh">JOINED.sh</join>',
+    }),
+    'JOINED.sh': script(
+      0.2,
+      `${results('joined.txt')}
+echo '<fork>SLOW.sh</fork><fork>QUICK.sh</fork><join wait="any" cancel="true">RACED.sh</join>'`,
+    ),
+    'QUICK.sh': repeatable(script(0.4, `echo '<result>quick</result>'`)),
+    [CANCELLED]: 'sleep 1000\n',
+    'RACED.sh': script(
+      0.2,
+      `${results('raced.txt')}
+echo '<fork>SLOW.sh</fork><join timeout="1s" timeout_next="LATE.sh" cancel="true">NEVER.sh</join>'`,
+    ),
+    'LATE.sh': script(
+      0.2,
+      `${results('late.txt')}; echo '<call-workflow return="QUESTION.sh" input="a draft">../other</call-workflow>'`,
+    ),
+    'QUESTION.sh': script(0.2, 'echo "<ask next=\'END.sh\'>May $RAYMOND_RESULT be published?</ask>"'),
+    'NEVER.sh': script(0, `echo '<result>nobody comes here</result>'`),
+    'END.sh': script(0.3, `echo "$RAYMOND_RESULT" > answer.txt; echo '<result>all done</result>'`),
+  });
+  await writeStates(join(folder, '..', 'other'), {
+    'START.md': prompt(
+      { say: '{{input}} with a TODO <result>unfinished</result>' },
+      'evaluator:\n  - { match: TODO, then: { tag: goto, target: FIX.md } }',
+    ),
+    'FIX.md': prompt(
+      { say: '<result>the draft</result>' },
+      'evaluator:\n  - { match: TODO, then: { tag: goto, target: FIX.md } }\n  - { script: GATE.sh }',
+    ),
+    'GATE.sh': script(0.3, 'exit 0'),
+  });
+}
+
+async function writeStates(folder: string, states: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [name, text] of Object.entries(states)) await writeFile(join(folder, name), text);
 }
+
+const repeatable = (text: string): string => `# ---\n# repeatable: true\n# ---\n${text}`;
 
 const script = (seconds: number, last: string): string => `echo "begin $RAYMOND_STATE $RAYMOND_TURN" >> ${EFFECTS}
 sleep ${seconds}
