@@ -74,7 +74,8 @@ export function noteEnd(run: Run, id: string, at: number): Step {
   const noted = { ...agent, joinedBy: phase.join };
   const counted: Joiner = { ...joiner, phase: { ...phase, done: phase.done + 1 } };
   const next = withAgents(run, [noted, counted]);
-  if (counted.phase.done < phase.wanted) return { run: next, events: [], others: [joiner.id] };
+  // Where turns are being ended, the last of them lets the agent go on.
+  if (counted.phase.done < phase.wanted || phase.ending > 0) return { run: next, events: [], others: [joiner.id] };
   return concludeJoin(next, counted, at);
 }
 
@@ -107,13 +108,11 @@ function concludeJoin(run: Run, joiner: Joiner, at: number): Step {
   const cancelled = unneeded.map((agent): Agent => {
     const turn = recordedTurn(agent.phase);
     const by = joiner.id;
-    events.push({
-      kind: turn === null ? 'agent_cancelled' : 'cancelling',
-      at,
-      agent: agent.id,
-      state: agent.state,
-      by,
-    });
+    // The join of a worker may be ending it already.
+    if (agent.phase.kind !== 'cancelling') {
+      const kind = turn === null ? 'agent_cancelled' : 'cancelling';
+      events.push({ kind, at, agent: agent.id, state: agent.state, by });
+    }
     const phase = turn === null ? ({ kind: 'cancelled', by } as const) : ({ kind: 'cancelling', turn, by } as const);
     return { ...agent, joinedBy: joiner.phase.join, phase };
   });
@@ -134,7 +133,7 @@ function findUnneeded(run: Run, { id, phase }: Joiner): readonly Agent[] {
     if (!isUnneeded && (agent.parent === null || !below.has(agent.parent))) return false;
     below.add(agent.id);
     // One that only leaves its worktree has given its result.
-    return !isDone(agent) && agent.phase.kind !== 'cancelling' && !isLeaving(agent);
+    return !isDone(agent) && !isLeaving(agent);
   });
 }
 

@@ -40,8 +40,7 @@ const HANDLERS: Handlers = {
 export function step(run: Run, signal: Signal, limits: ArchiveLimits = ARCHIVE_LIMITS): Step {
   const handle = HANDLERS[signal.kind] as (run: Run, signal: Signal) => Step;
   // What was begun for an agent before a join ended it comes too late.
-  const handled = isCancelled(run, signal) ? { run, events: [] } : handle(run, signal);
-  const next = settleJoins(run, handled, signal);
+  const next = isCancelled(run, signal) ? { run, events: [] } : settleJoins(run, handle(run, signal), signal);
   return finishStep(run, { ...next, run: archiveEndedAgents(run, next.run, limits) }, signal.at);
 }
 

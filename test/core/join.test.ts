@@ -321,6 +321,48 @@ describe('`cancel="true"`', () => {
     expect(run.agents[2]?.phase.kind).toBe('cancelled');
   });
 
+  test('a signal that comes too late does not count as the end of another turn', () => {
+    const driver = started('<fork>W</fork><fork>W</fork><fork>W</fork><join wait="any" cancel="true">MERGE</join>');
+    driver.begin('main_w3');
+    driver.runTurn('main_w1', '<result>1</result>');
+    driver.apply({ kind: 'woke', at: 3000, agent: 'main_w2' });
+    expect(driver.agent().phase).toMatchObject({ kind: 'joining', ending: 1 });
+    driver.reply('main_w3', '<result></result>');
+    expect(driver.agent().phase.kind).toBe('ready');
+  });
+
+  test('waits for turns that the join of a worker was ending', () => {
+    const driver = started('<fork>W</fork><fork>W</fork><join wait="any" cancel="true">MERGE</join>');
+    driver.runTurn('main_w2', '<fork>W</fork><fork>W</fork><join wait="any" cancel="true">LATE</join>');
+    driver.begin('main_w2_w2');
+    driver.runTurn('main_w2_w1', '<result></result>');
+    expect(driver.agent('main_w2_w2').phase).toMatchObject({ kind: 'cancelling', by: 'main_w2' });
+    driver.runTurn('main_w1', '<result>1</result>');
+    expect(driver.agent().phase).toMatchObject({ kind: 'joining', ending: 1 });
+    driver.reply('main_w2_w2', '<result></result>');
+    expect(driver.agent().phase.kind).toBe('ready');
+    expect(driver.eventsOf('cancelling').map(({ agent }) => agent)).toStrictEqual(['main_w2_w2']);
+  });
+
+  test('waits for the turns that it ends although a worker leaves its worktree meanwhile', () => {
+    const driver = started(
+      '<fork>W</fork><fork>W</fork><fork worktree="auto">W</fork><join wait="any" cancel="true">MERGE</join>',
+    );
+    const place = { path: '/w/tree', branch: 'b', base: 'c' };
+    driver.apply({ kind: 'worktree_made', at: 2000, agent: 'main_w3', place, cwd: '/w/tree' });
+    driver.runTurn('main_w3', '<result>3</result>').begin('main_w2');
+    driver.runTurn('main_w1', '<result>1</result>');
+    const content = { kept: false, commits: 0, dirty: false };
+    driver.apply({ kind: 'worktree_closed', at: 3000, agent: 'main_w3', content });
+    expect(driver.agent().phase).toMatchObject({ kind: 'joining', ending: 1 });
+    driver.reply('main_w2', '<result></result>');
+    expect(resultsOf(driver)).toStrictEqual([
+      'main_w1 ended: 1',
+      'main_w2 cancelled: the join of main did not need it any more',
+      'main_w3 ended: 3',
+    ]);
+  });
+
   test('a turn that is being ended is named again after a crash', () => {
     const driver = started('<fork>W</fork><fork>W</fork><join wait="any" cancel="true">MERGE</join>');
     driver.begin('main_w2');
