@@ -40,22 +40,31 @@ export async function measureDispatcher({ load, workshop, command, quick, module
 
 /** A run on disk whose `main` forks one worker after the other, each of which ends at once. No process is started. */
 async function newDispatcher(load, place) {
-  const [{ DEFAULT_OPTIONS }, { newRun, getAgent }, { initialEvents, step }, scheduling, { layoutOf }, { createRun }] =
-    await Promise.all(
-      [
-        'core/options.js',
-        'core/run.js',
-        'core/step.js',
-        'core/turn-scheduler.js',
-        'store/layout.js',
-        'store/store.js',
-      ].map(load),
-    );
+  const [
+    { DEFAULT_OPTIONS },
+    { newRun, getAgent },
+    { initialEvents, step },
+    scheduling,
+    { layoutOf },
+    { createRun },
+    past,
+  ] = await Promise.all(
+    [
+      'core/options.js',
+      'core/run.js',
+      'core/step.js',
+      'core/turn-scheduler.js',
+      'store/layout.js',
+      'store/store.js',
+      'runtime/history-file.js',
+    ].map(load),
+  );
   const layout = layoutOf(join(place, '.raymond'));
   const workflow = { name: 'bench', path: place, platform: 'unix' };
   const start = { id: 'bench', workflow, startedAt: 0, options: DEFAULT_OPTIONS, cwd: place, input: null };
   let run = newRun({ ...start, state: FILES[0] });
   const store = await createRun(layout, run, initialEvents(run), { durable: false });
+  const history = await past.HistoryFile.open(layout, run, store);
   const scheduler = new scheduling.TurnScheduler(run);
   const scope = { files: FILES, platform: 'unix' };
   let taken = [];
@@ -66,7 +75,7 @@ async function newDispatcher(load, place) {
     const next = step(run, { at, ...signal });
     taken.push({ before: run, step: next });
     run = next.run;
-    scheduler.update(signal, run);
+    scheduler.update(signal, next);
   };
   const takeTurn = (agent) => {
     const text = ANSWERS[getAgent(run, agent).state];
@@ -83,9 +92,11 @@ async function newDispatcher(load, place) {
         while (taken.length < BATCH) for (const { agent } of scheduler.due()) takeTurn(agent);
         ms += performance.now() - begin;
         await store.save(taken);
+        history.add(taken);
         taken = [];
       }
       await store.snapshot();
+      await history.write();
       return {
         stateBytes: statSync(layout.stateFile(run.id)).size,
         journalBytes: statSync(layout.journalFile(run.id)).size,

@@ -20,7 +20,15 @@ async function newCrowd(load, crowd) {
     ].map(load),
   );
   const workflow = { name: 'w', path: '/w', platform: 'unix' };
-  const start = { id: 'r', workflow, startedAt: 0, options: DEFAULT_OPTIONS, state: 'W.sh', cwd: '/', input: null };
+  const start = {
+    id: 'r',
+    workflow,
+    startedAt: 0,
+    options: { ...DEFAULT_OPTIONS, parallelScripts: null },
+    state: 'W.sh',
+    cwd: '/',
+    input: null,
+  };
   const alone = newRun(start);
   const [main] = alone.agents;
   const worker = (_, index) => newAgent({ ...main, id: `main_w${index + 1}`, parent: 'main', since: 0 });
@@ -31,7 +39,7 @@ async function newCrowd(load, crowd) {
     const next = step(run, { at: 1, ...signal });
     changeOf(run, next);
     run = next.run;
-    agenda.update(signal, run);
+    agenda.update(signal, next);
   };
   const begin = (agent) => {
     take({ kind: 'began', agent, sessionId: 's', rules: RULES, warnings: [] });

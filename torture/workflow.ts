@@ -32,8 +32,7 @@ export const ANSWER = 'ship it';
 
 /**
  * A workflow of 31 turns, 12 of them Claude's, with every kind of wait: goto, a loop, call and return, function, a worker, workers for
- * the items of a file, reset, a join that gets all results in time, one that ends the slower worker, one whose time is
- * over, a called workflow whose answer is overridden by a pattern and confirmed by a gate, and a question. Scripts write a
+ * the items of a file, reset, a join of all workers, one that ends the slower worker in time, one whose time is over, a called workflow whose answer is overridden by a pattern and confirmed by a gate, and a question. Scripts write a
  * line when they start and one when they end, the worker's tool one. The agent's own folder and the run's hold what is passed on.
  */
 export async function writeWorkflow(folder: string, cwd: string): Promise<void> {
@@ -77,12 +76,12 @@ if [ "$n" -lt 2 ]; then echo "<goto input="$((n + 1))">WORK.md</goto>"; else ech
     'CLEAN.md': prompt({ say: '<reset>FRESH.md</reset>' }),
     'FRESH.md': prompt({
       tool: write('fresh.txt', 'fresh\n'),
-      say: '<join timeout="24h" timeout_next="NEVER.sh">JOINED.sh</join>',
+      say: '<join>JOINED.sh</join>',
     }),
     'JOINED.sh': script(
       0.2,
       `${results('joined.txt')}
-echo '<fork>SLOW.sh</fork><fork>QUICK.sh</fork><join wait="any" cancel="true">RACED.sh</join>'`,
+echo '<fork>SLOW.sh</fork><fork>QUICK.sh</fork><join wait="any" cancel="true" timeout="24h" timeout_next="NEVER.sh">RACED.sh</join>'`,
     ),
     'QUICK.sh': repeatable(script(0.4, `echo '<result>quick</result>'`)),
     [CANCELLED]: 'sleep 1000\n',

@@ -26,7 +26,7 @@ export interface NextSteps {
 export function describeNextSteps({ run, observedStatus, owner }: RunSituation, now: number): NextSteps {
   const { id } = run;
   const endingTurns = describeEndingTurns(run.agents);
-  const problems = describeProblems(run);
+  const problems = [...describeProblems(run), ...describeJoinedFailures(run)];
   switch (observedStatus) {
     case 'running':
       return {
@@ -35,6 +35,7 @@ export function describeNextSteps({ run, observedStatus, owner }: RunSituation, 
           ...listAnswerCommands(run, true),
           { purpose: 'To watch it', command: `raymond logs ${id} --follow` },
           { purpose: 'To stop it', command: `raymond stop ${id}` },
+          ...listPausedCommands(run),
         ],
       };
     case 'stopping':
@@ -58,16 +59,25 @@ export function describeNextSteps({ run, observedStatus, owner }: RunSituation, 
         commands: [{ purpose: 'If that process is gone', command: `raymond resume ${id} --take-over` }],
       };
     case 'completed':
-      return { waitsFor: [describeCompletion(run)], commands: [] };
+      return { waitsFor: [describeCompletion(run), ...problems], commands: [] };
     default:
       return {
         waitsFor: [
           ...(observedStatus === 'interrupted' ? ['It was interrupted.'] : []),
           ...describeUnfinished(run, now),
+          ...describeJoinedFailures(run),
         ],
         commands: listCommandsAtRest(run),
       };
   }
+}
+
+/** The command for agents that are paused while others go on: only a resume puts them back to work. */
+function listPausedCommands({ id, agents }: Run): NextSteps['commands'] {
+  const paused = agents.filter(({ phase }) => phase.kind === 'paused');
+  if (paused.length === 0) return [];
+  const resume = `raymond resume ${id}${paused.some(isCutShort) ? ' --retry' : ''}`;
+  return [{ purpose: 'To go on with what is paused', command: `raymond stop ${id} && ${resume}` }];
 }
 
 /** The commands that get a run on that nothing drives: to answer its questions, or to resume it. */
@@ -167,10 +177,14 @@ function describeCompletion({ agents }: Run): string {
     : `Every agent has ended, ${joined} without a result, and a join took note of that.`;
 }
 
-/** The failures that joins took note of, a sentence for each kind: they are told, but nothing needs to be done about them. */
+const MAX_JOINED_FAILURES = 5;
+
+/** The failures that joins took note of, a sentence for each of the first kinds: they are told, but nothing needs to be done about them. */
 export function describeJoinedFailures({ agents }: Run): readonly string[] {
   const joined = agents.filter(({ joinedBy }) => joinedBy !== null).map((agent) => ({ ...agent, joinedBy: null }));
-  return describeProblems({ agents: joined }).map((problem) => `Joined all the same: ${problem}`);
+  const failures = describeProblems({ agents: joined }).map((problem) => `Joined all the same: ${problem}`);
+  const hidden = failures.length - MAX_JOINED_FAILURES;
+  return hidden <= 0 ? failures : [...failures.slice(0, -hidden), `… and ${hidden} more that were joined`];
 }
 
 /** Why a run is not completed, a sentence for each reason. Agents with the same problem share one. */

@@ -2,8 +2,9 @@ import type { Event, Transitioned } from '../core/event.ts';
 import { addMicros } from '../core/ledger.ts';
 import { addTokens, type ModelShare, NO_TOKENS, sumTokens, type Tokens } from '../core/tokens.ts';
 import { AgentLabels } from './agent-labels.ts';
+import { RunTally, type StateTally, type TallyData } from './run-tally.ts';
 import { type RunWarnings, WarningCollector, type WarningData } from './warnings.ts';
-import { NO_WORK_TIME, updateWorkTime, type WorkTime } from './work-time.ts';
+import type { WorkTime } from './work-time.ts';
 
 /** How long finished turns took, and what they used. */
 interface TurnTotals {
@@ -23,6 +24,8 @@ export interface RecordedTransition extends Transitioned, TurnTotals {}
 /** The facts about a run that only its events have. */
 export interface RunHistory {
   readonly worked: WorkTime;
+  /** What was done in each state, in the order of the first visits. */
+  readonly states: readonly StateTally[];
   /** The latest transitions, in order. */
   readonly transitions: readonly RecordedTransition[];
   readonly agents: ReadonlyMap<string, AgentHistory>;
@@ -51,7 +54,8 @@ export async function collectHistory(
 }
 
 /** The history of a run as plain data, of a size that does not grow with the number of events. */
-export interface HistoryData extends Pick<RunHistory, 'worked' | 'transitions' | 'endedAt'> {
+export interface HistoryData extends Pick<RunHistory, 'transitions' | 'endedAt'> {
+  readonly tally: TallyData;
   readonly agents: readonly (readonly [string, AgentHistory])[];
   readonly turnsInState: readonly (readonly [string, TurnTotals])[];
   readonly models: readonly ModelShare[];
@@ -61,7 +65,7 @@ export interface HistoryData extends Pick<RunHistory, 'worked' | 'transitions' |
 /** Collects the history of a run from its events, and keeps its latest `maxTransitions` transitions. */
 export class HistoryCollector {
   private readonly maxTransitions: number;
-  private worked = NO_WORK_TIME;
+  private readonly tally: RunTally;
   private endedAt: number | null = null;
   private readonly transitions: RecordedTransition[] = [];
   private readonly agents = new Map<string, AgentHistory>();
@@ -73,9 +77,9 @@ export class HistoryCollector {
   /** With `past`, it goes on where that ends. */
   constructor(maxTransitions: number, past?: HistoryData) {
     this.maxTransitions = maxTransitions;
+    this.tally = new RunTally(past?.tally);
     this.warnings = past === undefined ? new WarningCollector() : WarningCollector.fromData(past.warnings);
     if (past === undefined) return;
-    this.worked = past.worked;
     this.endedAt = past.endedAt;
     this.transitions.push(...past.transitions);
     for (const [id, agent] of past.agents) this.agents.set(id, agent);
@@ -85,7 +89,7 @@ export class HistoryCollector {
 
   /** Adds an event. */
   observe(event: Event): void {
-    this.worked = updateWorkTime(this.worked, event);
+    this.tally.count(event);
     this.warnings.observe(event);
     if (event.kind === 'run_ended') this.endedAt = event.at;
     if (event.kind === 'run_resumed') this.endedAt = null;
@@ -104,22 +108,25 @@ export class HistoryCollector {
 
   /** The history so far. */
   get history(): Omit<RunHistory, 'labels'> {
-    const { worked, transitions, agents, endedAt } = this;
+    const { transitions, agents, endedAt } = this;
+    const { worked, states } = this.tally;
     const models = [...this.models.values()].sort((a, b) => b.micros - a.micros);
-    return { worked, transitions, agents, models, warnings: this.warnings.warnings, endedAt };
+    return { worked, states, transitions, agents, models, warnings: this.warnings.warnings, endedAt };
   }
 
   /** Forgets all agents but these: an endless run has any number of them. */
   retainAgents(ids: ReadonlySet<string>): void {
     for (const map of [this.agents, this.turnsInState]) for (const id of map.keys()) if (!ids.has(id)) map.delete(id);
+    this.tally.retainAgents(ids);
     this.warnings.retainAgents(ids);
   }
 
   /** The history so far as plain data. */
   toData(): HistoryData {
-    const { worked, endedAt, transitions, agents, turnsInState, models, warnings } = this;
+    const { tally, endedAt, transitions, agents, turnsInState, models, warnings } = this;
     return {
-      ...{ worked, endedAt, transitions },
+      tally: tally.toData(),
+      ...{ endedAt, transitions },
       agents: [...agents],
       turnsInState: [...turnsInState],
       models: [...models.values()],

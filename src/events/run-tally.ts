@@ -13,16 +13,32 @@ export interface StateTally {
   readonly tokens: number;
 }
 
+const NO_TALLY: TallyData = { states: [], worked: NO_WORK_TIME, inState: [] };
 const NOTHING_COUNTED = { visits: 0, turns: 0, ms: 0, micros: 0, tokens: 0 };
+
+/** A tally as plain data. */
+export interface TallyData {
+  readonly states: readonly StateTally[];
+  readonly worked: WorkTime;
+  /** The agents and evaluators that have begun in their state. */
+  readonly inState: readonly string[];
+}
 
 /**
  * Counts visits, turns, time and cost for each state, from the events of one run or of several in turn. States are in the
  * order of their first visit.
  */
 export class RunTally {
-  private readonly byState = new Map<string, StateTally>();
-  private readonly agentsInState = new Set<string>();
-  worked: WorkTime = NO_WORK_TIME;
+  private readonly byState: Map<string, StateTally>;
+  private readonly agentsInState: Set<string>;
+  worked: WorkTime;
+
+  /** With `past`, it goes on where that ends. */
+  constructor({ states, worked, inState }: TallyData = NO_TALLY) {
+    this.byState = new Map(states.map((each) => [each.state, each]));
+    this.agentsInState = new Set(inState);
+    this.worked = worked;
+  }
 
   /** Adds an event. */
   count(event: Event): void {
@@ -39,6 +55,15 @@ export class RunTally {
 
   get states(): readonly StateTally[] {
     return [...this.byState.values()];
+  }
+
+  /** Forgets in which states agents are, but for these agents. */
+  retainAgents(ids: ReadonlySet<string>): void {
+    for (const key of this.agentsInState) if (!ids.has(key.split('/')[0] ?? '')) this.agentsInState.delete(key);
+  }
+
+  toData(): TallyData {
+    return { states: this.states, worked: this.worked, inState: [...this.agentsInState] };
   }
 
   /** Whether this is the first turn of a visit, or of an evaluation; reminders and retries are none. */

@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { AppliedStep } from '../core/event.ts';
 import { tryParseJson } from '../core/json.ts';
 import type { Run } from '../core/run.ts';
-import { HistoryCollector, type HistoryData } from '../events/run-history.ts';
+import { AgentLabels } from '../events/agent-labels.ts';
+import { HistoryCollector, type HistoryData, type RunHistory } from '../events/run-history.ts';
 import { addStateChecksum, checkState } from '../store/checksum.ts';
 import { replaceFile } from '../store/files.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { isLineStart, parseEntry, readJournalLines } from '../store/journal-lines.ts';
-import type { StoreLayout } from '../store/layout.ts';
+import { findLayout, type StoreLayout } from '../store/layout.ts';
 import type { JournalEnd } from '../store/saved-run.ts';
 import type { RunStore } from '../store/store.ts';
 
@@ -18,7 +19,7 @@ import type { RunStore } from '../store/store.ts';
  */
 
 /** To be raised with each change of `HistoryData`. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** How many of the latest transitions a status shows. */
 export const MAX_TRANSITIONS = 10;
 const WRITE_EVERY_MS = 5_000;
@@ -29,6 +30,12 @@ interface HistorySummary {
   readonly format: typeof FORMAT;
   readonly end: JournalEnd;
   readonly history: HistoryData;
+}
+
+/** Reads the history of a run that has just been driven here, without the labels of archived agents. */
+export async function readRunHistory(run: Run, cwd: string): Promise<RunHistory> {
+  const { history } = await loadHistory(findLayout(cwd), run.id, run.seq);
+  return { ...history, labels: new AgentLabels(run.agents) };
 }
 
 /** Collects the history of a run up to a step: from the summary, if there is one, and the events after it. */

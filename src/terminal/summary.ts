@@ -10,7 +10,8 @@ import {
   quoteShellArgument,
 } from '../events/format.ts';
 import { describeJoinedFailures, describeUnfinished, listCommandsAtRest } from '../events/next-steps.ts';
-import type { RunTally, StateTally } from '../events/run-tally.ts';
+import type { RunHistory } from '../events/run-history.ts';
+import type { StateTally } from '../events/run-tally.ts';
 import { sanitizeLine, sanitizeLines } from '../events/sanitize.ts';
 import { type Colorizer, createColorizer, getStatusStyle } from '../events/text-style.ts';
 import { padToWidth, shorten, widthOf, wrapText } from '../events/text-width.ts';
@@ -31,8 +32,11 @@ export interface SummaryOptions {
   readonly warnings: RunWarnings;
 }
 
+/** What a summary says about all turns of a run. */
+type SummaryTally = Pick<RunHistory, 'worked' | 'states'>;
+
 /** The summary of a run: time and cost, state by state; and if it is not completed, why and how to go on. */
-export function renderSummary(run: Run, tally: RunTally, summaryOptions: SummaryOptions): string {
+export function renderSummary(run: Run, tally: SummaryTally, summaryOptions: SummaryOptions): string {
   const columns = (summaryOptions.columns ?? Number.POSITIVE_INFINITY) - 1;
   const colorize = createColorizer(summaryOptions.color);
   const debug =
@@ -72,11 +76,9 @@ export function renderRunEnd(
   const warnings = formatWarnings(summaryOptions.warnings, MAX_WARNINGS).flatMap((line) =>
     wrapText(sanitizeLine(line), columns).map((part) => colorize('yellow', part)),
   );
-  const failures = describeJoinedFailures(run);
-  const joined = [
-    ...failures.slice(0, MAX_WARNINGS).map((line) => sanitizeLine(line)),
-    ...(failures.length > MAX_WARNINGS ? [`… and ${failures.length - MAX_WARNINGS} more that were joined`] : []),
-  ].flatMap((line) => wrapText(line, columns).map((part) => colorize('yellow', part)));
+  const joined = describeJoinedFailures(run).flatMap((line) =>
+    wrapText(sanitizeLine(line), columns).map((part) => colorize('yellow', part)),
+  );
   if (run.status === 'completed') return [...warnings, ...joined, ...archive];
   const agents = run.agents.filter(({ id }) => !summaryOptions.alreadyReported.has(id));
   const reasons = describeUnfinished({ ...run, agents }, summaryOptions.now).flatMap((reason) => {
@@ -105,7 +107,7 @@ const STATUS_PHRASES: Record<RunStatus, string> = {
   interrupted: 'Interrupted after',
 };
 
-function renderSummaryHeadline(run: Run, tally: RunTally, now: number, colorize: Colorizer): string {
+function renderSummaryHeadline(run: Run, tally: SummaryTally, now: number, colorize: Colorizer): string {
   const { status, options } = run;
   const ledger = ledgerOf(run);
   const agents = run.agents.length + archivedCount(run);

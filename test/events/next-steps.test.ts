@@ -122,6 +122,32 @@ test('a crashed run with failed agents has the command that tries them again', (
   expect(commands.map(({ command }) => command)).toStrictEqual(['raymond resume r1', 'raymond resume r1 --retry']);
 });
 
+test.each([
+  ['interrupted', 'raymond stop r1 && raymond resume r1 --retry'],
+  ['billing', 'raymond stop r1 && raymond resume r1'],
+] as const)('a running run with a paused agent (%s) has the command that gets it on', (why, command) => {
+  const run = runWith([RUNNING, { kind: 'paused', why, message: 'it broke', prompt: { kind: 'state' } }]);
+  const { commands } = describeNextSteps({ run, observedStatus: 'running', owner: null }, NOW);
+  expect(commands.at(-1)).toStrictEqual({ purpose: 'To go on with what is paused', command });
+});
+
+test.each<ObservedStatus>(['running', 'crashed', 'completed', 'paused'])(
+  'a run that is %s tells of failures that were joined',
+  (observedStatus) => {
+    const run = runWith([
+      READY,
+      ...Array.from({ length: 7 }, (_, at): Phase => ({ kind: 'failed', message: `no ${at % 6}` })),
+    ]);
+    const agents = run.agents.map((agent) => ({ ...agent, joinedBy: agent.id === 'main' ? null : 1 }));
+    const { waitsFor } = describeNextSteps({ run: { ...run, agents }, observedStatus, owner: null }, NOW);
+    expect(waitsFor.slice(-6)).toStrictEqual([
+      'Joined all the same: [main_w1, main_w7] failed: no 0',
+      ...[1, 2, 3, 4].map((at) => `Joined all the same: [main_w${at + 1}] failed: no ${at}`),
+      '… and 1 more that were joined',
+    ]);
+  },
+);
+
 test('the history of a run has its latest transitions, and the working time of its agents across resumes', async () => {
   const { options, workflow } = startRun(WORKFLOW);
   const of = { agent: 'main', state: 'A.md' };

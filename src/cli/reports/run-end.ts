@@ -1,13 +1,12 @@
 import { relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isSettled } from '../../core/done-phase.ts';
-import type { Event } from '../../core/event.ts';
 import { formatJson } from '../../core/json.ts';
 import type { Run } from '../../core/run.ts';
 import { formatAgentLabel } from '../../events/agent-labels.ts';
 import { createRunDocument, exitCodeOf } from '../../events/run-document.ts';
 import { collectHistory } from '../../events/run-history.ts';
-import { RunTally } from '../../events/run-tally.ts';
+import { readRunHistory } from '../../runtime/history-file.ts';
 import { findConfigFile } from '../../runtime/load-config.ts';
 import { findDebugFolder, streamRunEvents } from '../../runtime/run-files.ts';
 import { renderRunEnd, renderSummary } from '../../terminal/summary.ts';
@@ -31,9 +30,10 @@ export async function reportRunEnd(
 ): Promise<number> {
   const { started, cwd, alreadyReported } = reportedRun;
   const { out, err, screen, outIsScreen = false } = terminal;
-  const tally = new RunTally();
-  const events = countEvents(streamRunEvents(run.id, cwd), tally);
-  const history = await collectHistory(events, options.json ? Number.POSITIVE_INFINITY : 0);
+  // Only the document has all transitions: the rest is summed up while the run goes on, however long it is.
+  const history = options.json
+    ? await collectHistory(streamRunEvents(run.id, cwd), Number.POSITIVE_INFINITY)
+    : await readRunHistory(run, cwd);
   const results = options.events
     ? ''
     : options.json
@@ -57,7 +57,7 @@ export async function reportRunEnd(
   if (started && !options.quiet) {
     const folder = await findDebugFolder(run, cwd);
     const debugFolder = folder === null ? null : pickShorterPath(folder, terminal.cwd);
-    err(renderSummary(run, tally, { ...summaryOptions, debugFolder }));
+    err(renderSummary(run, history, { ...summaryOptions, debugFolder }));
   } else {
     if (!options.quiet) err(describeNothingStarted(run));
     err(
@@ -68,14 +68,6 @@ export async function reportRunEnd(
   }
   await reportWriteError(run.id, terminal);
   return exitCodeOf(run);
-}
-
-/** Passes events on and counts them, so that a long journal is read once. */
-async function* countEvents(events: AsyncIterable<Event>, tally: RunTally): AsyncGenerator<Event> {
-  for await (const event of events) {
-    tally.count(event);
-    yield event;
-  }
 }
 
 /** Says why a resume started nothing: the run is over, or what is left of it needs the user's word. */
