@@ -203,6 +203,14 @@ export const TEXTS: OptionType<readonly string[]> = {
   format: (kept) => kept,
 };
 
+/** A list of paths, kept as they are resolved where they are written. */
+export const PATHS: OptionType<readonly string[]> = {
+  ...TEXTS,
+  expected: 'a list of paths',
+  parse: (written, resolvePath = (path) => path) =>
+    Array.isArray(written) && written.every(isNonBlank) ? written.map((path) => resolvePath(path)) : undefined,
+};
+
 const isNonBlank = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
 /** One of these words. */

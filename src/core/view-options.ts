@@ -1,4 +1,4 @@
-import { BOOLEAN, OPTIONAL_PATH, type OptionRow } from './option-types.ts';
+import { BOOLEAN, OPTIONAL_PATH, type OptionRow, PATHS } from './option-types.ts';
 import { OPTIONS, type Options, overlayOptions } from './options.ts';
 
 /**
@@ -35,6 +35,15 @@ const VIEW_OPTION_TABLE = {
     help: 'also append every event to this file as a line of JSON',
     trust: { effect: 'appends to this file', isNeededFor: (file: string | null) => file !== null },
   } satisfies OptionRow<string | null>,
+  /** The folders that `raymond serve` shows; none for the current one and all in which this user has started runs. */
+  serveRoots: {
+    key: 'serve_roots',
+    type: PATHS,
+    default: [],
+    whenOmitted: 'the current folder, and all in which you have started runs',
+    example: ['~/projects'],
+    help: 'the folders whose runs and workflows raymond serve shows',
+  } satisfies OptionRow<readonly string[]>,
 };
 
 /** The options of a view. */
@@ -42,6 +51,7 @@ export interface ViewOptions {
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly logFile: string | null;
+  readonly serveRoots: readonly string[];
 }
 
 /** Everything that can be set in a config file or on the command line. */
@@ -68,13 +78,14 @@ export function splitSettings(settings: Partial<Settings>): {
   readonly options: Partial<Options>;
   readonly view: Partial<ViewOptions>;
 } {
-  const { quiet, verbose, logFile, ...options } = settings;
+  const { quiet, verbose, logFile, serveRoots, ...options } = settings;
   return {
     options,
     view: {
       ...(quiet !== undefined && { quiet }),
       ...(verbose !== undefined && { verbose }),
       ...(logFile !== undefined && { logFile }),
+      ...(serveRoots !== undefined && { serveRoots }),
     },
   };
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -29,7 +29,9 @@ export async function launch({ command, cwd, env, args, stdin = '', hasBegun }: 
   const folder = mkdtempSync(join(tmpdir(), 'raymond-launch-'));
   const [inFile, errFile] = [join(folder, 'in'), join(folder, 'err')];
   writeFileSync(inFile, stdin, { mode: 0o600 });
-  const [input, errors] = [openSync(inFile, 'r'), openSync(errFile, 'wx', 0o600)];
+  const [input, errors] = [openSync(inFile, 'r'), openSync(errFile, 'wx+', 0o600)];
+  // At once, so that nothing is left if we are killed; where open files cannot be removed, it is done at the end.
+  removeFolder(folder);
   try {
     const [program, ...first] = command;
     const child = spawn(program, [...first, ...args], { cwd, env, detached: true, stdio: [input, 'ignore', errors] });
@@ -48,13 +50,27 @@ export async function launch({ command, cwd, env, args, stdin = '', hasBegun }: 
     }
     // It may have begun and ended between two looks.
     if (await hasBegun()) return;
-    const words = readFileSync(errFile, 'utf8').trim();
+    const words = readAll(errors).trim();
     throw new RaymondError(words.replace(/^raymond: /, '') || 'Raymond did not start the run in time.', {
       exitCode: exitCode ?? EXIT.bug,
     });
   } finally {
     closeSync(input);
     closeSync(errors);
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
+}
+
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // It is a small file in the folder for temporary files.
+  }
+}
+
+/** The text of an open file from its start, whatever its name is by now. */
+function readAll(file: number): string {
+  const buffer = Buffer.alloc(fstatSync(file).size);
+  return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, 0)).toString('utf8');
 }

@@ -1,8 +1,13 @@
 import { createEventDocument } from '../events/event-document.ts';
+import { createLogEntryDocument } from '../events/log-entry-document.ts';
 import { followSteps, type RunStep, readSteps } from '../runtime/follow-run.ts';
+import { type TurnDelta, TurnDeltas } from '../runtime/turn-deltas.ts';
 
-/** A step of a run as a message of an event stream: its number is the id that a browser sends when it comes back. */
-export interface FeedMessage {
+/** A message of the event stream of a run: a step, whose number a browser sends when it comes back, or what running turns say. */
+export type FeedMessage = StepMessage | { readonly kind: 'delta'; readonly text: string };
+
+interface StepMessage {
+  readonly kind: 'step';
   readonly seq: number;
   readonly text: string;
 }
@@ -11,7 +16,10 @@ export interface FeedMessage {
 export class RunFeeds {
   private readonly feeds = new Map<string, RunFeed>();
 
-  /** Calls back with every step of a run after a step, in order, none lost and none doubled, until the signal. */
+  /**
+   * Calls back with every step of a run after a step, in order, none lost and none doubled, and with what running turns say and
+   * do meanwhile, until the signal.
+   */
   async follow(
     run: { readonly id: string; readonly cwd: string },
     after: number,
@@ -39,14 +47,19 @@ class RunFeed {
   private readonly onEnd: () => void;
   private readonly ended: Promise<void>;
   /** The latest steps; all after `since` were read by this feed. */
-  private readonly kept: FeedMessage[] = [];
+  private readonly kept: StepMessage[] = [];
+  private readonly deltas: TurnDeltas;
   private since: number;
 
   constructor(run: { readonly id: string; readonly cwd: string }, after: number, onEnd: () => void) {
     this.run = run;
     this.since = after;
     this.onEnd = onEnd;
-    this.ended = this.read(after).finally(onEnd);
+    this.deltas = new TurnDeltas(run, (deltas) => this.tell(toDeltaMessage(deltas)));
+    this.ended = this.read(after).finally(() => {
+      this.deltas.close();
+      onEnd();
+    });
     // Each listener gets the error.
     this.ended.catch(() => {});
   }
@@ -54,12 +67,16 @@ class RunFeed {
   async serve(after: number, signal: AbortSignal, send: (message: FeedMessage) => void): Promise<void> {
     let last = after;
     const sendNew = (message: FeedMessage): void => {
-      if (message.seq <= last) return;
-      last = message.seq;
+      if (message.kind === 'step') {
+        if (message.seq <= last) return;
+        last = message.seq;
+      }
       send(message);
     };
-    const waiting: FeedMessage[] = [];
-    let receive = (message: FeedMessage): void => void waiting.push(message);
+    const waiting: StepMessage[] = [];
+    let receive = (message: FeedMessage): void => {
+      if (message.kind === 'step') waiting.push(message);
+    };
     const listener = (message: FeedMessage): void => receive(message);
     this.listeners.add(listener);
     try {
@@ -72,6 +89,8 @@ class RunFeed {
       }
       for (const message of [...this.kept, ...waiting]) sendNew(message);
       receive = sendNew;
+      const { latest } = this.deltas;
+      if (latest.length > 0) send(toDeltaMessage(latest));
       await Promise.race([this.ended, whenAborted(signal)]);
     } finally {
       this.listeners.delete(listener);
@@ -84,12 +103,18 @@ class RunFeed {
   }
 
   private async read(after: number): Promise<void> {
+    await this.deltas.open();
     for await (const step of followSteps(this.run.id, this.run.cwd, after, this.stop.signal)) {
       const message = toMessage(step);
       this.kept.push(message);
       if (this.kept.length > MAX_KEPT) this.since = this.kept.shift()?.seq ?? this.since;
-      for (const listener of this.listeners) listener(message);
+      this.tell(message);
+      await this.deltas.observe(step);
     }
+  }
+
+  private tell(message: FeedMessage): void {
+    for (const listener of this.listeners) listener(message);
   }
 }
 
@@ -99,6 +124,17 @@ const whenAborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-function toMessage({ seq, events }: RunStep): FeedMessage {
-  return { seq, text: JSON.stringify({ seq, events: events.map(createEventDocument) }) };
+function toMessage({ seq, events }: RunStep): StepMessage {
+  return { kind: 'step', seq, text: JSON.stringify({ seq, events: events.map(createEventDocument) }) };
+}
+
+/** The whole text of an entry is in its turn. */
+const MAX_DELTA_CHARS = 4_000;
+
+function toDeltaMessage(deltas: readonly TurnDelta[]): FeedMessage {
+  const turns = deltas.map(({ agent, number, state, first, entries }) => ({
+    ...{ agent, turn: number, state, first },
+    entries: entries.map((entry) => createLogEntryDocument(entry, MAX_DELTA_CHARS)),
+  }));
+  return { kind: 'delta', text: JSON.stringify({ turns }) };
 }

@@ -206,6 +206,36 @@ describe('the events of a run', () => {
     expect([steps.length, more]).toStrictEqual([2, true]);
   });
 
+  test('come with what running turns say, from the turn on that is under way', async () => {
+    const server = await startTestServer();
+    writeWorkflow(server.cwd, 'wf', { 'START.sh': `echo early; ${waiting('late\n<result>done</result>')}` });
+    const path = await startRun(server);
+    await appears(server.cwd, 'here');
+    const { seq } = (await server.get(path)).body;
+    const stream = await server.request(`${path}/events?after=${seq}`);
+    const turns: { first: number; entries: { text: string }[] }[] = [];
+    let text = '';
+    for await (const chunk of stream.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      const parts = text.split('\n\n');
+      text = parts.pop() ?? '';
+      for (const part of parts) {
+        const [, data] = /^event: delta\ndata: (.*)$/m.exec(part) ?? [];
+        if (data !== undefined) turns.push(...(JSON.parse(data) as { turns: typeof turns }).turns);
+      }
+      if (turns.length > 0) writeFileSync(join(server.cwd, 'go'), '');
+      if (turns.at(-1)?.entries.at(-1)?.text.includes('<result>')) break;
+    }
+    const entries = turns.flatMap(({ first, entries: all }) => all.map((entry, at) => [first + at, entry]));
+    expect(entries).toStrictEqual(
+      ['early', 'late', '<result>done</result>'].map((line, at) => [
+        at,
+        { kind: 'prints', text: line, is_error: false },
+      ]),
+    );
+    expect(turns[0]).toMatchObject({ agent: 'main', turn: 1, state: 'START.sh', first: 0 });
+  });
+
   test('of many readers are read once, and all get the same', async () => {
     const server = await startTestServer();
     writeWorkflow(server.cwd, 'wf', { 'START.sh': waiting('<goto>NEXT</goto>'), 'NEXT.sh': RESULT });

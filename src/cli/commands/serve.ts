@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { EXIT, errorMessageOf } from '../../errors.ts';
 import { readPackageVersion } from '../../package-files.ts';
+import { loadConfig } from '../../runtime/load-config.ts';
 import { isLoopback } from '../../server/access.ts';
 import { startServer } from '../../server/serve.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
@@ -18,10 +19,11 @@ export const handleServe: CommandHandler = async (_, options, terminal) => {
   const port = getCountOption(options, 'port') ?? 0;
   if (port > MAX_PORT) throw usageError(`--port must be at most ${MAX_PORT}, not ${port}`);
   const token = readToken(options, cwd, host);
+  const roots = getRepeatedOption(options, 'root').map((root) => resolveRoot(root, cwd));
   const server = await startServer({
     host,
     port,
-    roots: getRepeatedOption(options, 'root').map((root) => resolveRoot(root, cwd)),
+    roots: roots.length > 0 ? roots : (loadConfig(cwd, env).view.serveRoots ?? []),
     cwd,
     env,
     command: thisCommand(),

@@ -13,17 +13,21 @@ export const EVENT_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
     path: '/runs/{project}/{run}/events',
-    summary: 'Streams the steps of a run as server-sent events, those to come included.',
+    summary: 'Streams the steps of a run, those to come included, and what running turns say, as server-sent events.',
     query: z.strictObject({ after: AFTER.describe('Begin after this step; a `Last-Event-ID` wins over it.') }),
     type: 'text/event-stream',
-    responds: 'Messages `step` whose id is the step: `{seq, events}` with events as `--events` prints them.',
+    responds:
+      'Messages `step` whose id is the step: `{seq, events}` with events as `--events` prints them. Messages `delta` without an id: ' +
+      '`{turns}`, each with `agent`, `turn`, `state`, the `entries` of the last 100 ms, and how many came before, `first`.',
     handle: async ({ params, query, raw }, server) => {
       const { folder } = await server.catalog.project(params.project ?? '');
       const { run } = await getStatus(params.run ?? '', folder);
       const last = raw.headers.get('last-event-id');
       const after = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : (query.after ?? -1);
       return openEventStream(raw.signal, (signal, send) =>
-        server.feeds.follow({ id: run.id, cwd: folder }, after, signal, ({ seq, text }) => send('step', text, seq)),
+        server.feeds.follow({ id: run.id, cwd: folder }, after, signal, (message) =>
+          send(message.kind, message.text, message.kind === 'step' ? message.seq : undefined),
+        ),
       );
     },
   }),

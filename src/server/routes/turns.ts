@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Event, TurnEnded, TurnStarted } from '../../core/event.ts';
 import { createEventDocument } from '../../events/event-document.ts';
 import { formatIso } from '../../events/format.ts';
+import { createLogEntryDocument } from '../../events/log-entry-document.ts';
 import { readSteps } from '../../runtime/follow-run.ts';
 import { getStatus } from '../../runtime/status.ts';
 import { readTurnDetail } from '../../runtime/turn-detail.ts';
@@ -49,7 +50,7 @@ export const TURN_ROUTES: readonly Route[] = [
         prompt: prompt && toTextDocument(prompt),
         answer: toTextDocument(answer),
         stderr: toTextDocument(stderr),
-        entries,
+        entries: entries.map((entry) => createLogEntryDocument(entry)),
         entries_left_out: entriesLeftOut,
         changed_files: changedFiles,
       };
