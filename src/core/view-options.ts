@@ -40,9 +40,7 @@ const VIEW_OPTION_TABLE = {
     key: 'serve_roots',
     type: PATHS,
     default: [],
-    whenOmitted: 'the current folder, and all in which you have started runs',
-    example: ['~/projects'],
-    help: 'the folders whose runs and workflows raymond serve shows',
+    help: 'what raymond serve shows; [] for this folder and all in which you have started runs',
   } satisfies OptionRow<readonly string[]>,
 };
 
