@@ -8,6 +8,7 @@ import { measureJoins } from './joins.mjs';
 import { measureJournal } from './journal.mjs';
 import { measureLint } from './lint.mjs';
 import { measureScenarios } from './scenarios.mjs';
+import { measureServe } from './serve.mjs';
 import { measureStartup } from './startup.mjs';
 import { measureSteps } from './steps.mjs';
 import { measureTags } from './tags.mjs';
@@ -24,6 +25,7 @@ const FIGURES = {
   scenarios: measureScenarios,
   startup: measureStartup,
   lint: measureLint,
+  serve: measureServe,
   workflows: measureWorkflows,
 };
 

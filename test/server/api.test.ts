@@ -75,6 +75,7 @@ describe('a run', () => {
       { agent: 'main', state: 'START.sh', turn: 1, failure: null, duration_ms: expect.any(Number) },
     ]);
     const turn = (await server.get(`${path}/turns/main/1`)).body;
+    expect(turn.record).toStrictEqual(turns[0]);
     expect(turn).toMatchObject({ prompt: null, answer: { text: '<result>it\'s\na "text"</result>\n', is_cut: false } });
     // Its process lets go of it a moment after its end.
     await vi.waitFor(async () => expect((await server.request(path, { method: 'DELETE' })).status).toBe(200));
@@ -150,6 +151,12 @@ describe('the list of runs', () => {
     const { runs } = (await server.get('/api/runs?q=r1')).body as { runs: object[] };
     expect(runs).toMatchObject([
       { run_id: 'r1', status: 'completed', damage: [expect.stringContaining('r1 is damaged')] },
+    ]);
+    const journal = join(server.cwd, '.raymond', 'runs', 'r2', 'journal.jsonl');
+    writeFileSync(journal, readFileSync(journal, 'utf8').replace('"agent_started"', '"agent_strated"'));
+    const { runs: others } = (await server.get('/api/runs?q=r2')).body as { runs: object[] };
+    expect(others).toMatchObject([
+      { run_id: 'r2', status: 'completed', damage: [expect.stringContaining('journal.jsonl')] },
     ]);
   });
 

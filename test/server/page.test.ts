@@ -57,10 +57,38 @@ describe.skipIf(chromium.kind === 'none')(`the page in Chromium${why}`, () => {
     await page.click('text="stream"');
     await shows(page, 'START.sh → NEXT.sh (goto)');
     await page.click('text="turns"');
-    await page.click('text=main · NEXT.sh');
+    await page.click('text=2. NEXT.sh');
     await shows(page, '<result># Done</result>');
     expect([errors, foreign]).toStrictEqual([[], []]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  });
+
+  test('shows turns over time by agent, what agents say as they say it, and one turn in detail', async () => {
+    const server = await startTestServer();
+    writeWorkflow(server.cwd, 'wf', {
+      'START.sh': 'echo "<fork next=NEXT>WORK</fork>"',
+      'NEXT.sh': 'echo "<result>forked</result>"',
+      'WORK.sh': `echo one more step; ${waiting('<result>worked</result>')}`,
+    });
+    const { page, errors } = await open(server, {});
+    await page.click('text=Start a run');
+    await page.click('.cards a');
+    await page.click('button.main');
+    await shows(page, /running/);
+    // What the worker does stands beside its name, before its turn has ended.
+    await shows(page, 'one more step');
+    await page.click('text="turns"');
+    await shows(page, /main1?.*2 turns/);
+    await page.click('text=1. WORK.sh');
+    await shows(page, /At this moment.*one more step/);
+    writeFileSync(join(server.cwd, 'go'), '');
+    await shows(page, /Output.*<result>worked<\/result>/s);
+    await page.click('text=back to the run');
+    await page.click('text="stream"');
+    await page.click('text="what agents say"');
+    await shows(page, /one more step/);
+    expect(await page.evaluate('document.querySelectorAll(".event-turn_started").length')).toBe(0);
+    expect(errors).toStrictEqual([]);
   });
 
   test('shows what an agent says without running any of it', async () => {

@@ -86,9 +86,13 @@ export interface ListedTurn {
   readonly agent: string;
   readonly state: string;
   readonly turn: number;
+  /** What it sends: the prompt of its state, or a reminder, … */
   readonly prompt: string;
+  readonly evaluator?: string | null;
   readonly session_id: string | null;
   readonly cost_usd?: number;
+  readonly estimated?: boolean;
+  readonly canned?: boolean;
   readonly duration_ms?: number;
   readonly failure?: string | null;
   readonly denials?: readonly string[];
@@ -107,11 +111,14 @@ export interface TurnEntry {
   readonly text?: string;
   readonly tool?: string;
   readonly detail?: string;
-  readonly isError?: boolean;
+  readonly is_error?: boolean;
+  readonly reason?: string;
 }
 
 /** One turn. */
 export interface TurnDetail {
+  /** The turn as it is in the list; null if its journal does not tell. */
+  readonly record: ListedTurn | null;
   readonly prompt: PartialText | null;
   readonly answer: PartialText;
   readonly stderr: PartialText;

@@ -1,4 +1,4 @@
-import type { Tokens } from './api.ts';
+import type { Tokens, TurnEntry } from './api.ts';
 
 /** Dollars as the terminal shows them. */
 export const formatUsd = (usd: number): string => `$${usd.toFixed(usd !== 0 && usd < 0.1 ? 4 : 2)}`;
@@ -33,6 +33,20 @@ export const formatClock = (iso: string): string => new Date(iso).toLocaleTimeSt
 /** A status in words. */
 export const formatStatus = (status: string): string => status.replaceAll('_', ' ');
 
+/** What a turn said or did, in one line. */
+export function describeEntry({ kind, text = '', tool, detail, reason }: TurnEntry): string {
+  switch (kind) {
+    case 'uses':
+      return `${tool} ${firstLine(detail ?? '')}`;
+    case 'gets':
+      return `→ ${firstLine(text)}`;
+    case 'retries':
+      return `the API failed (${reason}); it is asked again`;
+    default:
+      return firstLine(text);
+  }
+}
+
 /** What an event says, in one line. */
 export function describeEvent(event: Readonly<Record<string, unknown>>): string {
   const text = (name: string): string => String(event[name] ?? '');
@@ -48,7 +62,10 @@ export function describeEvent(event: Readonly<Record<string, unknown>>): string 
     case 'turn_started':
       return `${text('state')} begins${event.prompt === 'state' ? '' : ` (${text('prompt')})`}`;
     case 'turn_ended':
-      return `${text('state')} ${event.failure ? `failed: ${formatStatus(text('failure'))}` : 'answered'} after ${formatDuration(Number(event.duration_ms))}`;
+      return [
+        `${text('state')} ${event.failure ? `failed: ${formatStatus(text('failure'))}` : 'answered'} after ${formatDuration(Number(event.duration_ms))}`,
+        ...(Array.isArray(event.denials) && event.denials.length > 0 ? [`denied: ${event.denials.join(', ')}`] : []),
+      ].join('; ');
     case 'transition':
       return `${text('from')} → ${event.to === null ? 'end' : text('to')} (${text('tag')})`;
     case 'agent_ended':

@@ -52,6 +52,17 @@ export function Action(props: {
   );
 }
 
+/** A drawing that may be larger than the window. */
+export function Picture({ alt, ...rest }: { src: string; alt: string; onError?: () => void }) {
+  return (
+    // It scrolls, so the keyboard must be able to get into it.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <section class="picture" tabIndex={0} aria-label="Graph">
+      <img alt={alt} {...rest} />
+    </section>
+  );
+}
+
 /** Buttons of which one is chosen. */
 export function Choice<T extends string>(props: {
   label: string;

@@ -1,27 +1,57 @@
 import { signal } from '@preact/signals';
-import { get, type ListedTurn, type RunDetail, type RunEvent, runPath } from './api.ts';
+import { get, type ListedTurn, type RunDetail, type RunEvent, runPath, type TurnEntry } from './api.ts';
 
 /** How many of the latest turns and events are kept: more than anybody scrolls through. */
 const MAX_EVENTS = 100_000;
 const MAX_TURNS = 10_000;
 const REFRESH_MS = 500;
+/** How often what has come is shown. */
+const SHOW_MS = 100;
 
-/** An event and its number in the page. */
-export interface ShownEvent {
+/** A line of the stream: an event of the run, or what a turn said or did. */
+export interface StreamItem {
   readonly key: number;
-  readonly event: RunEvent;
+  readonly at: string;
+  readonly agent: string;
+  readonly turn: number | null;
+  readonly content: { readonly event: RunEvent } | { readonly entry: TurnEntry };
 }
 
-/** A run that is being watched: what it was when the page was opened, and everything that has happened since. */
+interface Delta {
+  readonly agent: string;
+  readonly turn: number;
+  readonly first: number;
+  readonly entries: readonly TurnEntry[];
+}
+
+/** What is known of a turn that runs while the page is open. */
+interface LiveTurn {
+  readonly turn: number;
+  entries: TurnEntry[];
+  /** The number of the first of the entries. */
+  first: number;
+}
+
+/**
+ * A run that is being watched: what it was when the page was opened, and everything that has happened since. The lists grow in
+ * place; whoever shows them reads `version`, which changes a few times per second at most.
+ */
 export class RunModel {
   readonly detail = signal<RunDetail | null>(null);
-  readonly turns = signal<readonly ListedTurn[]>([]);
-  readonly events = signal<readonly ShownEvent[]>([]);
+  readonly version = signal(0);
   readonly error = signal<Error | null>(null);
-  readonly isConnected = signal(true);
+  readonly connection = signal<'open' | 'lost' | 'closed'>('open');
+  readonly turns: ListedTurn[] = [];
+  readonly stream: StreamItem[] = [];
+  /** When each agent was started. */
+  readonly startedAt = new Map<string, string>();
+  /** By agent, its running turn. */
+  readonly live = new Map<string, LiveTurn>();
   readonly path: string;
-  private stream: EventSource | null = null;
+  private readonly places = new Map<string, number>();
+  private source: EventSource | null = null;
   private refreshTimer = 0;
+  private showTimer = 0;
   private nextKey = 0;
   private isClosed = false;
 
@@ -32,17 +62,23 @@ export class RunModel {
 
   close(): void {
     this.isClosed = true;
-    this.stream?.close();
+    this.source?.close();
     clearTimeout(this.refreshTimer);
+    clearTimeout(this.showTimer);
   }
 
   /** Reads the run again, soon: several reasons in a row are one request. */
   refresh(): void {
     if (this.refreshTimer !== 0 || this.isClosed) return;
     this.refreshTimer = window.setTimeout(async () => {
-      this.refreshTimer = 0;
       await this.load().catch((error: unknown) => this.fail(error));
+      this.refreshTimer = 0;
     }, REFRESH_MS);
+  }
+
+  findTurn(agent: string, turn: string): ListedTurn | undefined {
+    const place = this.places.get(`${agent}/${turn}`);
+    return place === undefined ? undefined : this.turns[place];
   }
 
   private async open(): Promise<void> {
@@ -54,8 +90,9 @@ export class RunModel {
         this.readPast(after),
       ]);
       if (this.isClosed) return;
-      this.turns.value = turns;
-      this.append(past);
+      for (const turn of turns) this.addTurn(turn);
+      for (const event of past) this.addEvent(event);
+      this.show();
       this.listen(after);
     } catch (error) {
       this.fail(error);
@@ -81,26 +118,62 @@ export class RunModel {
   }
 
   private listen(after: number): void {
-    const stream = new EventSource(`/api${this.path}/events?after=${after}`);
-    this.stream = stream;
-    stream.addEventListener('step', (message) => {
+    const source = new EventSource(`/api${this.path}/events?after=${after}`);
+    this.source = source;
+    source.addEventListener('step', (message) => {
       const { events } = JSON.parse(message.data as string) as { events: RunEvent[] };
-      this.append(events);
-      for (const event of events) this.follow(event);
+      for (const event of events) {
+        this.addEvent(event);
+        this.follow(event);
+      }
+      this.showSoon();
       this.refresh();
     });
-    stream.addEventListener('open', () => {
-      this.isConnected.value = true;
+    source.addEventListener('delta', (message) => {
+      const { turns } = JSON.parse(message.data as string) as { turns: Delta[] };
+      for (const delta of turns) this.addDelta(delta);
+      this.showSoon();
     });
-    stream.addEventListener('error', () => {
-      this.isConnected.value = false;
+    source.addEventListener('open', () => {
+      this.connection.value = 'open';
+    });
+    source.addEventListener('error', () => {
+      this.connection.value = source.readyState === EventSource.CLOSED ? 'closed' : 'lost';
     });
   }
 
-  private append(events: readonly RunEvent[]): void {
-    const added = events.map((event) => ({ key: this.nextKey++, event }));
-    const all = [...this.events.value, ...added];
-    this.events.value = all.length > MAX_EVENTS ? all.slice(-MAX_EVENTS) : all;
+  private addEvent(event: RunEvent): void {
+    const { at, agent = '' } = event;
+    if (event.kind === 'agent_started') this.startedAt.set(agent, at);
+    const turn = typeof event.turn === 'number' ? event.turn : null;
+    this.push({ at, agent, turn, content: { event } });
+  }
+
+  /** Entries that are known already come again when the connection was lost. */
+  private addDelta({ agent, turn, first, entries }: Delta): void {
+    let live = this.live.get(agent);
+    if (live === undefined || turn > live.turn) {
+      live = { turn, entries: [], first };
+      this.live.set(agent, live);
+    }
+    if (turn < live.turn) return;
+    const known = live.first + live.entries.length;
+    if (first > known) [live.first, live.entries] = [first, []];
+    const added = entries.slice(Math.max(0, known - first));
+    live.entries.push(...added);
+    const at = new Date().toISOString();
+    for (const entry of added) this.push({ at, agent, turn, content: { entry } });
+  }
+
+  private push(item: Omit<StreamItem, 'key'>): void {
+    this.stream.push({ key: this.nextKey++, ...item });
+    // Cut now and then: to drop the first of many each time would be slow.
+    if (this.stream.length > 1.1 * MAX_EVENTS) this.stream.splice(0, this.stream.length - MAX_EVENTS);
+  }
+
+  private addTurn(turn: ListedTurn): void {
+    this.places.set(`${turn.agent}/${turn.turn}`, this.turns.length);
+    this.turns.push(turn);
   }
 
   /** Keeps the bars of the turns up to date. */
@@ -108,13 +181,23 @@ export class RunModel {
     if (event.kind === 'turn_started') {
       const { at, ...rest } = event;
       const turn = { ...rest, started_at: at, ended_at: null, started_seq: -1 } as unknown as ListedTurn;
-      this.turns.value = [...this.turns.value, turn];
+      if (!this.places.has(`${turn.agent}/${turn.turn}`)) this.addTurn(turn);
     }
     if (event.kind !== 'turn_ended') return;
+    this.live.delete(event.agent ?? '');
     const { kind: _, at, ...figures } = event;
-    this.turns.value = this.turns.value.map((turn) =>
-      turn.agent === event.agent && turn.turn === event.turn ? { ...turn, ...figures, ended_at: at } : turn,
-    );
+    const place = this.places.get(`${event.agent}/${event.turn}`);
+    const turn = place === undefined ? undefined : this.turns[place];
+    if (place !== undefined && turn !== undefined) this.turns[place] = { ...turn, ...figures, ended_at: at };
+  }
+
+  private showSoon(): void {
+    if (this.showTimer === 0) this.showTimer = window.setTimeout(() => this.show(), SHOW_MS);
+  }
+
+  private show(): void {
+    this.showTimer = 0;
+    this.version.value += 1;
   }
 
   private fail(error: unknown): void {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { memoize } from '../../core/memoize.ts';
 import { isLive } from '../../core/observed-status.ts';
 import { createStatusDocument } from '../../events/run-document.ts';
 import { startDetachedRun } from '../../runtime/detached-run.ts';
@@ -178,8 +179,11 @@ const startOf = ({ entry }: CatalogRun): number => (entry.kind === 'run' ? entry
 
 function toListDocument({ project, entry }: CatalogRun): object {
   const status = entry.kind === 'run' ? entry.observedStatus : 'unreadable';
-  return { project: project.id, ...createRunListEntry(entry), needs_you: NEEDS_YOU.has(status) };
+  return { project: project.id, ...listEntryOf(entry), needs_you: NEEDS_YOU.has(status) };
 }
+
+/** The catalog gives the same entry as long as its run has not changed. */
+const listEntryOf = memoize(createRunListEntry);
 
 const readRun = ({ folder }: Project, { run = '' }: Readonly<Record<string, string>>): Promise<StatusReport> =>
   getStatus(run, folder);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Event, TurnEnded, TurnStarted } from '../../core/event.ts';
+import { RaymondError } from '../../errors.ts';
 import { createEventDocument } from '../../events/event-document.ts';
 import { formatIso } from '../../events/format.ts';
 import { createLogEntryDocument } from '../../events/log-entry-document.ts';
@@ -37,16 +38,19 @@ export const TURN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/runs/{project}/{run}/turns/{agent}/{turn}',
     summary: 'Shows one turn: the prompt as it was sent, the answer, what was said and done, and stderr.',
-    responds: 'The `prompt` (null for a script), `answer` and `stderr`, the `entries`, and the files it changed.',
+    responds:
+      'Its `record` as in the list, the `prompt` (null for a script), `answer` and `stderr`, the `entries`, and the files it changed.',
     handle: async ({ params }, { catalog }) => {
       const { folder } = await catalog.project(params.project ?? '');
       const { agent = '', turn = '', run = '' } = params;
       if (!/^\d{1,9}$/.test(turn)) throw new Problem(404, `There is no turn ${turn}.`);
       const detail = await readTurnDetail(run, folder, { agent, number: Number(turn) });
+      const record = await findTurn(run, folder, { agent, turn: Number(turn) });
       const { prompt, answer, stderr, entries, entriesLeftOut, changedFiles } = detail;
       return {
         agent,
         turn: Number(turn),
+        record: record && toTurnDocument(record),
         prompt: prompt && toTextDocument(prompt),
         answer: toTextDocument(answer),
         stderr: toTextDocument(stderr),
@@ -69,10 +73,12 @@ interface ListedTurn {
   end: TurnEnded | null;
 }
 
+type TurnFilters = Partial<Pick<z.infer<typeof TURN_FILTERS>, 'agent' | 'state' | 'before'>>;
+
 async function collectTurns(
   id: string,
   cwd: string,
-  { agent, state, before = Number.POSITIVE_INFINITY }: z.infer<typeof TURN_FILTERS>,
+  { agent, state, before = Number.POSITIVE_INFINITY }: TurnFilters,
 ): Promise<readonly ListedTurn[]> {
   const turns: ListedTurn[] = [];
   const open = new Map<string, ListedTurn>();
@@ -91,6 +97,22 @@ async function collectTurns(
   };
   for await (const { seq, events } of readSteps(id, cwd, -1)) for (const event of events) add(seq, event);
   return turns;
+}
+
+/** The turn in the journal; null if that does not tell, because it is damaged. */
+async function findTurn(
+  runRef: string,
+  cwd: string,
+  { agent, turn }: { readonly agent: string; readonly turn: number },
+): Promise<ListedTurn | null> {
+  try {
+    const { run } = await getStatus(runRef, cwd);
+    const turns = await collectTurns(run.id, cwd, { agent });
+    return turns.find(({ start }) => start.turn === turn) ?? null;
+  } catch (error) {
+    if (error instanceof RaymondError) return null;
+    throw error;
+  }
 }
 
 function toTurnDocument({ startedSeq, start, end }: ListedTurn): object {

@@ -52,7 +52,13 @@ export function Fleet() {
         <NoRuns isFiltered={filter.value !== 'all' || search.value !== ''} />
       )}
       {runs.length > 0 && (
-        <VirtualList items={runs} rowHeight={64} label="Runs" row={(run) => <Row run={run} now={now} />} />
+        <VirtualList
+          items={runs}
+          rowHeight={64}
+          label="Runs"
+          keyOf={(run) => `${run.project}/${run.run_id}`}
+          row={(run) => <Row run={run} now={now} />}
+        />
       )}
       {data.value !== null && data.value.total > runs.length && (
         <p class="note">{data.value.total - runs.length} more: search for them.</p>
@@ -63,15 +69,12 @@ export function Fleet() {
 
 function Row({ run, now }: { run: ListedRun; now: number }) {
   const { agent_counts: counts } = run;
+  const problem = run.error ?? run.damage?.[0];
   return (
-    <a
-      key={`${run.project}/${run.run_id}`}
-      class={`row run-row ${run.needs_you ? 'needs-you' : ''}`}
-      href={`/runs/${run.project}/${run.run_id}`}
-    >
+    <a class={`row run-row ${run.needs_you ? 'needs-you' : ''}`} href={`/runs/${run.project}/${run.run_id}`}>
       <span class="run-name">
         <strong>{run.name ?? run.run_id}</strong>
-        <small>{run.error ?? run.run_id}</small>
+        <small class={problem === undefined ? '' : 'problem'}>{problem ?? run.run_id}</small>
       </span>
       <Status value={run.status} />
       <span class="wide">

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
-import { type RunDetail, send } from '../api.ts';
-import { describeEvent, formatAge, formatClock, formatDuration, formatTokens, formatUsd } from '../format.ts';
-import { Action, Choice, Failure, Status } from '../parts.tsx';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { type AgentStatus, type RunDetail, send } from '../api.ts';
+import { describeEntry, formatAge, formatDuration, formatTokens, formatUsd } from '../format.ts';
+import { Action, Choice, Failure, Picture, Status } from '../parts.tsx';
 import { go } from '../router.ts';
-import { RunModel, type ShownEvent } from '../run-model.ts';
+import { RunModel } from '../run-model.ts';
 import { Markdown } from '../text.tsx';
 import { VirtualList } from '../virtual-list.tsx';
+import { Stream } from './stream.tsx';
 import { Turn } from './turn.tsx';
 import { Waterfall } from './waterfall.tsx';
 
@@ -26,37 +27,32 @@ export function Run({
   useEffect(() => () => model.close(), [model]);
   const view = useSignal<(typeof VIEWS)[number]>('agents');
   const detail = model.detail.value;
-  if (turn !== null)
-    return (
-      <Turn path={model.path} agent={turn.agent} turn={turn.number} back={`/runs/${project}/${run}`} model={model} />
-    );
+  const base = `/runs/${project}/${run}`;
+  if (turn !== null) return <Turn agent={turn.agent} turn={turn.number} back={base} model={model} />;
   return (
     <>
-      <Failure error={model.error.value} />
-      {!model.isConnected.value && (
-        <p class="note" role="status">
-          The server does not answer; trying again…
+      {model.connection.value !== 'open' && (
+        <p class="needs" role="status">
+          {model.connection.value === 'lost'
+            ? 'The server does not answer; trying again…'
+            : 'The server has ended the stream. Load the page again to go on.'}
         </p>
       )}
       {detail === null ? (
-        model.error.value === null && <p class="note">Loading…</p>
+        <>
+          <h1>{run}</h1>
+          {model.error.value === null && <p class="note">Loading…</p>}
+        </>
       ) : (
         <Head detail={detail} model={model} />
       )}
+      <Failure error={model.error.value} />
       {detail !== null && (
         <>
           <Choice label="View" names={VIEWS} chosen={view.value} choose={(name) => (view.value = name)} />
-          {view.value === 'agents' && <Agents detail={detail} />}
-          {view.value === 'turns' && <Waterfall turns={model.turns.value} base={`/runs/${project}/${run}`} />}
-          {view.value === 'stream' && (
-            <VirtualList
-              items={model.events.value}
-              rowHeight={28}
-              label="Events"
-              followEnd
-              row={(item) => <EventRow item={item} />}
-            />
-          )}
+          {view.value === 'agents' && <Agents detail={detail} model={model} base={base} />}
+          {view.value === 'turns' && <Waterfall model={model} base={base} />}
+          {view.value === 'stream' && <Stream model={model} base={base} />}
           {view.value === 'graph' && <Graph path={model.path} seq={detail.seq} name={detail.workflow} />}
         </>
       )}
@@ -75,7 +71,9 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
       await send('POST', `${model.path}/${what}`, body);
       model.refresh();
     };
+  const canGoOn = !isLive && detail.status !== 'completed';
   const raised = budget.value === '' ? {} : { budget_usd: Number(budget.value) };
+  const isSpent = detail.status === 'budget_exceeded';
   return (
     <header class="run-head">
       <h1>
@@ -106,23 +104,28 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
             Stop now
           </Action>
         )}
-        {!isLive && !['completed', 'failed'].includes(detail.status) && (
-          <Action act={act('resume', raised)} kind="main">
-            Resume
-          </Action>
-        )}
-        {!isLive && detail.status !== 'completed' && <Action act={act('retry', raised)}>Retry what failed</Action>}
-        {!isLive && detail.status !== 'completed' && (
+        {canGoOn && (
           <label class="inline">
-            new budget
+            {isSpent ? 'Raise the budget to $' : 'Budget $'}
             <input
               type="number"
               min="0"
               step="0.01"
+              placeholder={detail.budget_usd === null ? 'no limit' : String(detail.budget_usd)}
               value={budget.value}
               onInput={(event) => (budget.value = event.currentTarget.value)}
             />
           </label>
+        )}
+        {canGoOn && detail.status !== 'failed' && (
+          <Action act={act('resume', raised)} kind="main">
+            Resume
+          </Action>
+        )}
+        {canGoOn && (
+          <Action act={act('retry', raised)} {...(detail.status === 'failed' && { kind: 'main' })}>
+            Retry what failed
+          </Action>
         )}
         {!isLive && (
           <Action
@@ -138,7 +141,7 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
         )}
       </div>
       {detail.warnings.length > 0 && (
-        <ul class="warnings">
+        <ul class="warnings" aria-label="Warnings">
           {detail.warnings.map((warning) => (
             <li key={`${warning.kind}${warning.state}${warning.message}`}>
               <strong>{warning.state}</strong> {warning.message}{' '}
@@ -151,55 +154,71 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
   );
 }
 
-function Agents({ detail }: { detail: RunDetail }) {
+function Agents({ detail, model, base }: { detail: RunDetail; model: RunModel; base: string }) {
+  // What agents do comes between two looks at the run.
+  void model.version.value;
+  const [first] = detail.agents;
   return (
     <>
+      {first?.result != null && (
+        <section class="result">
+          <h2>Result</h2>
+          <Markdown text={first.result} />
+        </section>
+      )}
       <VirtualList
         items={detail.agents}
         rowHeight={64}
         label="Agents"
-        row={(agent) => (
-          <div key={agent.id} class="row agent-row">
-            <span class="run-name">
-              <strong>{agent.label}</strong>
-              <small>{agent.error ?? agent.result?.trim().split('\n', 1)[0] ?? agent.state}</small>
-            </span>
-            <Status value={agent.status} />
-            <span class="wide">{agent.state}</span>
-            <span class="number wide">{agent.turns} turns</span>
-            <span class="number">{formatUsd(agent.cost_usd)}</span>
-          </div>
-        )}
+        keyOf={({ id }) => id}
+        row={(agent) => <AgentRow agent={agent} model={model} base={base} />}
       />
       {detail.archived_agents > 0 && (
         <p class="note">{detail.archived_agents} agents that ended long ago are only in the journal.</p>
-      )}
-      {detail.agents[0]?.result != null && (
-        <section>
-          <h2>Result</h2>
-          <Markdown text={detail.agents[0].result} />
-        </section>
       )}
     </>
   );
 }
 
-function EventRow({ item: { key, event } }: { item: ShownEvent }) {
+function AgentRow({ agent, model, base }: { agent: AgentStatus; model: RunModel; base: string }) {
+  const doing = agent.status === 'running' ? model.live.get(agent.id)?.entries.at(-1) : undefined;
+  const words = agent.error ?? agent.result?.trim().split('\n', 1)[0] ?? (doing && describeEntry(doing)) ?? agent.state;
+  const cells = (
+    <>
+      <span class="run-name">
+        <strong>{agent.label}</strong>
+        <small>{words}</small>
+      </span>
+      <Status value={agent.status} />
+      <span class="wide">{agent.state}</span>
+      <span class="number wide">{agent.turns === 1 ? '1 turn' : `${agent.turns} turns`}</span>
+      <span class="number">{formatUsd(agent.cost_usd)}</span>
+    </>
+  );
+  if (agent.turns === 0) return <div class="row agent-row">{cells}</div>;
   return (
-    <div key={key} class={`row event-row event-${event.kind}`}>
-      <time dateTime={event.at}>{formatClock(event.at)}</time>
-      <span class="event-agent">{event.agent ?? ''}</span>
-      <span class="event-text">{describeEvent(event)}</span>
-    </div>
+    <a class="row agent-row" href={`${base}/turns/${encodeURIComponent(agent.id)}/${agent.turns}`}>
+      {cells}
+    </a>
   );
 }
 
-/** The picture is drawn anew when the run has moved on. */
+const REDRAW_MS = 2_000;
+
+/** The picture is drawn anew when the run has moved on, but not more often than one can look. */
 function Graph({ path, seq, name }: { path: string; seq: number; name: string }) {
+  const drawn = useSignal(seq);
+  const latest = useRef(seq);
+  latest.current = seq;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      drawn.value = latest.current;
+    }, REDRAW_MS);
+    return () => clearInterval(timer);
+  }, []);
   return (
-    <img
-      class="graph"
-      src={`/api${path}/graph?seq=${seq}`}
+    <Picture
+      src={`/api${path}/graph?seq=${drawn.value}`}
       alt={`The states of ${name}, how often each was left, and where the agents are`}
     />
   );

@@ -1,62 +1,204 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { ListedTurn } from '../api.ts';
 import { formatDuration, formatUsd } from '../format.ts';
+import type { RunModel } from '../run-model.ts';
 import { VirtualList } from '../virtual-list.tsx';
 
-/** The turns over time, one row each: the bar is work, what is before it is waiting; retries are bars of their own. */
-export function Waterfall({ turns, base }: { turns: readonly ListedTurn[]; base: string }) {
-  if (turns.length === 0) return <p class="note">No turn has begun yet.</p>;
-  const start = Math.min(...turns.slice(0, 100).map((turn) => Date.parse(turn.started_at)));
-  const end = turns.reduce(
-    (latest, turn) => Math.max(latest, Date.parse(turn.ended_at ?? new Date().toISOString())),
-    start + 1,
-  );
+/** A turn and the time since when its agent was waiting for it. */
+interface Bar {
+  readonly turn: ListedTurn;
+  readonly readyMs: number;
+  readonly startMs: number;
+  /** Null while it runs. */
+  readonly endMs: number | null;
+}
+
+interface Lane {
+  readonly agent: string;
+  readonly bars: Bar[];
+}
+
+type Row = { readonly lane: Lane; readonly bar: Bar | null };
+
+/** With no more turns than this, all of them are shown at once. */
+const MAX_OPEN_TURNS = 200;
+
+/** The turns over time by agent. A bar is a turn, the thin line before it is waiting; a retry or a reminder is a bar of its own. */
+export function Waterfall({ model, base }: { model: RunModel; base: string }) {
+  const version = model.version.value;
+  const now = useNow(model);
+  const lanes = useMemo(() => toLanes(model), [model, version]);
+  const areOpen = model.turns.length <= MAX_OPEN_TURNS;
+  const toggled = useSignal<ReadonlySet<string>>(new Set());
+  if (model.turns.length === 0) return <p class="note">No turn has begun yet.</p>;
+  const startMs = lanes.reduce((least, { bars }) => Math.min(least, bars[0]?.readyMs ?? least), now);
+  const endMs = lanes.reduce((most, { bars }) => Math.max(most, bars.at(-1)?.endMs ?? now), startMs + 1);
+  const scale = (ms: number): number => ((ms - startMs) / (endMs - startMs)) * 1_000;
+  const isOpen = (agent: string): boolean => toggled.value.has(agent) !== areOpen;
+  const rows = lanes.flatMap((lane): Row[] => [
+    { lane, bar: null },
+    ...(isOpen(lane.agent) ? lane.bars.map((bar) => ({ lane, bar })) : []),
+  ]);
+  const toggle = (agent: string): void => {
+    const next = new Set(toggled.value);
+    if (!next.delete(agent)) next.add(agent);
+    toggled.value = next;
+  };
   return (
-    <VirtualList
-      items={turns}
-      rowHeight={32}
-      label="Turns"
-      followEnd
-      row={(turn) => {
-        const from = (Date.parse(turn.started_at) - start) / (end - start);
-        const to = (Date.parse(turn.ended_at ?? new Date().toISOString()) - start) / (end - start);
-        const state =
-          turn.ended_at === null
-            ? 'running'
-            : turn.failure
-              ? 'failed'
-              : (turn.denials?.length ?? 0) > 0
-                ? 'denied'
-                : 'done';
-        return (
-          <a
-            key={`${turn.agent}/${turn.turn}`}
-            class="row turn-row"
-            href={`${base}/turns/${encodeURIComponent(turn.agent)}/${turn.turn}`}
-          >
-            <span class="turn-name">
-              {turn.agent} · {turn.state} {turn.prompt !== 'state' && <em>{turn.prompt}</em>}
-            </span>
-            <span class="turn-time">
-              <Bar from={from} to={to} state={state} />
-            </span>
-            <span class="number">
-              {turn.duration_ms === undefined ? 'running' : formatDuration(turn.duration_ms)}
-              {turn.cost_usd ? ` ${formatUsd(turn.cost_usd)}` : ''}
-            </span>
-          </a>
-        );
-      }}
-    />
+    <>
+      <Legend />
+      <VirtualList
+        items={rows}
+        rowHeight={36}
+        label="Turns over time by agent"
+        keyOf={({ lane, bar }) => `${lane.agent}/${bar?.turn.turn ?? ''}`}
+        row={({ lane, bar }) =>
+          bar === null ? (
+            <LaneRow
+              lane={lane}
+              scale={scale}
+              now={now}
+              isOpen={isOpen(lane.agent)}
+              toggle={() => toggle(lane.agent)}
+            />
+          ) : (
+            <TurnRow bar={bar} scale={scale} now={now} base={base} />
+          )
+        }
+      />
+    </>
   );
 }
 
-function Bar({ from, to, state }: { from: number; to: number; state: string }) {
-  const element = useRef<HTMLSpanElement>(null);
-  useLayoutEffect(() => {
-    if (element.current === null) return;
-    element.current.style.marginLeft = `${(from * 100).toFixed(3)}%`;
-    element.current.style.width = `max(2px, ${((to - from) * 100).toFixed(3)}%)`;
-  });
-  return <span ref={element} class={`turn-bar turn-${state}`} />;
+/** The time, which goes on as long as a turn is running. */
+function useNow(model: RunModel): number {
+  const now = useSignal(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (model.detail.value?.status === 'running') now.value = Date.now();
+    }, 1_000);
+    return () => clearInterval(timer);
+  }, [model]);
+  return Math.max(now.value, Date.parse(model.turns.at(-1)?.started_at ?? '') || 0);
+}
+
+function toLanes(model: RunModel): readonly Lane[] {
+  const lanes = new Map<string, Lane>();
+  for (const turn of model.turns) {
+    const startMs = Date.parse(turn.started_at);
+    const lane = lanes.get(turn.agent) ?? { agent: turn.agent, bars: [] };
+    const begun = model.startedAt.get(turn.agent);
+    const readyMs = lane.bars.at(-1)?.endMs ?? (begun === undefined ? startMs : Date.parse(begun));
+    lane.bars.push({ turn, readyMs, startMs, endMs: turn.ended_at === null ? null : Date.parse(turn.ended_at) });
+    lanes.set(turn.agent, lane);
+  }
+  return [...lanes.values()];
+}
+
+type Outcome = 'done' | 'failed' | 'denied' | 'running';
+
+function outcomeOf({ ended_at, failure, denials = [] }: ListedTurn): Outcome {
+  if (ended_at === null) return 'running';
+  if (failure) return 'failed';
+  return denials.length > 0 ? 'denied' : 'done';
+}
+
+const WORDS: Readonly<Record<Outcome, string>> = {
+  done: 'done',
+  failed: 'failed',
+  denied: 'a tool was denied',
+  running: 'running',
+};
+
+function Legend() {
+  return (
+    <p class="legend">
+      {(Object.keys(WORDS) as Outcome[]).map((outcome) => (
+        <span key={outcome}>
+          <svg class={`turn-${outcome}`} viewBox="0 0 10 10" aria-hidden="true">
+            <path d="M0 1H10V9H0Z" />
+          </svg>
+          {WORDS[outcome]}
+        </span>
+      ))}
+      <span>
+        <svg class="turn-wait" viewBox="0 0 10 10" aria-hidden="true">
+          <path d="M0 4H10V6H0Z" />
+        </svg>
+        waiting
+      </span>
+    </p>
+  );
+}
+
+interface Scaled {
+  readonly scale: (ms: number) => number;
+  readonly now: number;
+}
+
+/** All bars of a lane are a few paths, however many there are. */
+function Bars({ bars, scale, now }: { bars: readonly Bar[] } & Scaled) {
+  const waits: string[] = [];
+  const paths: Record<Outcome, string[]> = { done: [], failed: [], denied: [], running: [] };
+  for (const { turn, readyMs, startMs, endMs } of bars) {
+    const [ready, start, end] = [readyMs, startMs, endMs ?? now].map((ms) => scale(ms).toFixed(2));
+    if (startMs > readyMs) waits.push(`M${ready} 9H${start}V11H${ready}Z`);
+    paths[outcomeOf(turn)].push(`M${start} 3H${Math.max(Number(end), Number(start) + 1.5)}V17H${start}Z`);
+  }
+  return (
+    <svg class="turn-bars" viewBox="0 0 1002 20" preserveAspectRatio="none" aria-hidden="true">
+      <path class="turn-wait" d={waits.join('')} />
+      {(Object.keys(paths) as Outcome[]).map((outcome) => (
+        <path key={outcome} class={`turn-${outcome}`} d={paths[outcome].join('')} />
+      ))}
+    </svg>
+  );
+}
+
+function LaneRow(props: { lane: Lane; isOpen: boolean; toggle: () => void } & Scaled) {
+  const { lane, isOpen, toggle, scale, now } = props;
+  const { workMs, waitMs } = sum(lane.bars, now);
+  const figures = `${formatDuration(workMs)} work, ${formatDuration(waitMs)} waiting`;
+  return (
+    <button type="button" class="row turn-row lane-row" aria-expanded={isOpen} onClick={toggle}>
+      <span class="turn-name">
+        {isOpen ? '▾' : '▸'} <strong>{lane.agent}</strong>
+        <small> {lane.bars.length === 1 ? '1 turn' : `${lane.bars.length} turns`}</small>
+      </span>
+      <Bars bars={isOpen ? [] : lane.bars} scale={scale} now={now} />
+      <small class="number">{figures}</small>
+    </button>
+  );
+}
+
+function sum(bars: readonly Bar[], now: number): { workMs: number; waitMs: number } {
+  let [workMs, waitMs] = [0, 0];
+  for (const { readyMs, startMs, endMs } of bars) {
+    workMs += Math.max(0, (endMs ?? now) - startMs);
+    waitMs += Math.max(0, startMs - readyMs);
+  }
+  return { workMs, waitMs };
+}
+
+/** What a turn sends if it is not the prompt of its state. */
+const PROMPTS: Readonly<Record<string, string>> = { reminder: 'reminder', continue: 'goes on', compact: 'compacts' };
+
+function TurnRow({ bar, scale, now, base }: { bar: Bar; base: string } & Scaled) {
+  const { turn, readyMs, startMs, endMs } = bar;
+  const waited = startMs - readyMs >= 1_000 ? `, waited ${formatDuration(startMs - readyMs)}` : '';
+  const outcome = turn.failure ? turn.failure.replaceAll('_', ' ') : WORDS[outcomeOf(turn)];
+  return (
+    <a class="row turn-row" href={`${base}/turns/${encodeURIComponent(turn.agent)}/${turn.turn}`}>
+      <span class="turn-name">
+        {turn.turn}. {turn.state} {turn.prompt !== 'state' && <em>{PROMPTS[turn.prompt] ?? turn.prompt}</em>}
+      </span>
+      <Bars bars={[bar]} scale={scale} now={now} />
+      <small class="number">
+        {outcome} · {formatDuration((endMs ?? now) - startMs)}
+        {turn.cost_usd ? ` · ${formatUsd(turn.cost_usd)}` : ''}
+        <span class="wide">{waited}</span>
+      </small>
+    </a>
+  );
 }

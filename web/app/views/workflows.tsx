@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { get, send, type WorkflowEntry } from '../api.ts';
-import { Action, Failure } from '../parts.tsx';
+import { Action, Failure, Picture } from '../parts.tsx';
 import { usePolled } from '../poll.ts';
 import { go } from '../router.ts';
 
@@ -106,8 +106,7 @@ function StartForm({ workflow }: { workflow: WorkflowEntry }) {
         </Action>
       </form>
       {isDrawn && (
-        <img
-          class="graph"
+        <Picture
           src={graph}
           alt={`The states of ${workflow.name} and their transitions`}
           onError={() => setDrawn(false)}
