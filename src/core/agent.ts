@@ -9,6 +9,7 @@ import type { Rules } from './policy.ts';
 import type { Position, Session } from './position.ts';
 import { isPrompt } from './state-names.ts';
 import { NO_TOKENS, type Tokens } from './tokens.ts';
+import type { Worktree } from './worktree.ts';
 
 /**
  * What a turn sends to Claude Code: the state's prompt, a reminder of its tags, a request to go on after an interruption,
@@ -62,7 +63,7 @@ export interface RunningTurn {
 /**
  * The state of an agent's work.
  *
- *   worktree ──▶ ready                                      its worktree is there; after its last turn, ended
+ *   worktree ──▶ ready                                      its worktree is there
  *   ready ──▶ running ──▶ ready, ended, failed, paused        a turn ended
  *     ▲          ├──────▶ sleeping ──▶ ready                  it is tried again later
  *     │          ├──────▶ withheld                            the budget ran out before its answer was followed
@@ -71,6 +72,7 @@ export interface RunningTurn {
  *     └── limited, paused, withheld, failed                   the user resumed the run
  *
  * A join may end workers that are not needed any more: `running` ──▶ `cancelling` ──▶ `cancelled`, any other ──▶ `cancelled`.
+ * Whoever works in a worktree of its own is in the phase `worktree` once more before it is ended, failed, limited or cancelled.
  */
 export type Phase =
   /** `since` is the step in which it became ready; the earliest goes first. */
@@ -90,9 +92,8 @@ export type Phase =
       /** As in the signal of the answer; absent if there was none. */
       readonly fingerprint?: string;
     }
-  /** Its git worktree is being made, before its first state, or looked at, after its last. */
-  | { readonly kind: 'worktree'; readonly result: string | null }
-  | { readonly kind: 'limited'; readonly maxVisits: number }
+  /** Its git worktree is being made, before its first state; or, with the outcome of its work, looked at after its last. */
+  | { readonly kind: 'worktree'; readonly outcome: DonePhase | null }
   | {
       readonly kind: 'paused';
       readonly why: PauseReason;
@@ -115,31 +116,14 @@ export type Phase =
   | ({ readonly kind: 'joining' } & JoinProgress)
   /** Its turn is being ended, because the join of the agent `by` needs it no more; its cost is still to come. */
   | { readonly kind: 'cancelling'; readonly turn: RunningTurn; readonly by: string }
+  | DonePhase;
+
+/** The phases of an agent that is done as far as a join is concerned: no turn of it will come by itself. */
+export type DonePhase =
+  | { readonly kind: 'limited'; readonly maxVisits: number }
   | { readonly kind: 'cancelled'; readonly by: string }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ended'; readonly result: string };
-
-/** The git worktree of an agent: wanted, there, or over and removed unless it holds something new. */
-export type Worktree =
-  | { readonly kind: 'wanted' }
-  | ({ readonly kind: 'made' } & WorktreePlace)
-  | ({ readonly kind: 'closed' } & WorktreePlace & WorktreeContent);
-
-/** Where a worktree is, and the commit that it was made from. */
-export interface WorktreePlace {
-  readonly path: string;
-  readonly branch: string;
-  readonly base: string;
-}
-
-/** What a worktree holds that its repository did not have before. */
-export interface WorktreeContent {
-  /** Whether it is still there; otherwise it held nothing new. */
-  readonly kept: boolean;
-  readonly commits: number;
-  /** Whether files in it are changed or new, and not committed. */
-  readonly dirty: boolean;
-}
 
 /** The kind of state that forked a worker: the words of a prompt's fork are a model's, those of a script's its author's. */
 export type ForkOrigin = 'prompt' | 'script';
@@ -217,7 +201,8 @@ export function newAgent({
     session: null,
     stack: [],
     resultOf: null,
-    phase: worktree === null ? { kind: 'ready', prompt: { kind: 'state' }, since } : { kind: 'worktree', result: null },
+    phase:
+      worktree === null ? { kind: 'ready', prompt: { kind: 'state' }, since } : { kind: 'worktree', outcome: null },
     ...PER_STATE_DEFAULTS,
     turns: 0,
     forks: 0,

@@ -1,10 +1,11 @@
 import type { Agent } from './agent.ts';
 import { askIdOf, askModeOf, type Question } from './ask.ts';
+import { failAgent } from './end-agent.ts';
 import type { Step } from './event.ts';
 import type { FollowedTag } from './followed-tag.ts';
 import { shortenForMessage } from './problem.ts';
 import { type Run, withAgent } from './run.ts';
-import { failAgent, takeGuard } from './state-failure.ts';
+import { takeGuard } from './state-failure.ts';
 import { firstLine } from './text.ts';
 
 /** Lets an agent wait for the answer of a person, or fail if the run is not to ask anybody. */

@@ -1,7 +1,4 @@
-import type { Agent, Phase } from './agent.ts';
-
-/** The phases of an agent that is done as far as a join is concerned: no turn of it will come by itself. */
-export type DonePhase = Extract<Phase, { kind: 'ended' | 'failed' | 'limited' | 'cancelled' }>;
+import type { Agent, DonePhase, Phase } from './agent.ts';
 
 const DONE: ReadonlySet<Phase['kind']> = new Set<DonePhase['kind']>(['ended', 'failed', 'limited', 'cancelled']);
 

@@ -9,7 +9,6 @@ import {
   turnFileOf,
   turnSessionOf,
   visitCount,
-  type WorktreePlace,
 } from './agent.ts';
 import { countTurns, sumClaudeTurns } from './agent-index.ts';
 import { askModeOf } from './ask.ts';
@@ -26,6 +25,7 @@ import { hasOtherWork } from './status.ts';
 import { capOfNextTurn, claudeCapacity, reserveTurn, toKeptCap } from './turn-cap.ts';
 import { promptVariables } from './variables.ts';
 import { type AgentFolders, workFoldersOf } from './work-folders.ts';
+import { placeOf, type WorktreePlace } from './worktree.ts';
 
 /** Identifies a turn of a run. */
 export interface TurnRef {
@@ -112,14 +112,16 @@ export interface AskTurn {
   readonly taskFolder: string | null;
 }
 
-/** A turn in which an agent's git worktree is made or closed. It can be taken again at any time, so it needs no record. */
+/** A turn about an agent's git worktree. It can be taken again at any time, so it needs no record. */
 export interface WorktreeTurn {
   readonly kind: 'worktree';
   readonly agent: string;
   readonly state: string;
-  /** Where it is; null if it is to be made. */
+  /** Whether it is wanted; if not, it is closed, or what is half made of it is removed. */
+  readonly isWanted: boolean;
+  /** Where it is, or was before the agent goes on in it; null if it has not been made yet. */
   readonly place: WorktreePlace | null;
-  /** The folder that it is made from: that of the parent. */
+  /** The folder that it is made from: that of the parent. Once it is made, the folder of the agent. */
   readonly cwd: string;
 }
 
@@ -230,12 +232,10 @@ function affordableClaudeTurns(run: Run, { ongoing, inLine }: AgentsByWait): rea
   return turns;
 }
 
-/** The place of a worktree that is there. */
-const placeOf = ({ worktree }: Agent): WorktreePlace | null => {
-  if (worktree?.kind !== 'made') return null;
-  const { path, branch, base } = worktree;
-  return { path, branch, base };
-};
+/** What is to be done about the worktree of an agent. */
+const worktreeTurnOf = ({ id, state, worktree, cwd }: Agent, isWanted: boolean): WorktreeTurn => ({
+  ...{ kind: 'worktree', agent: id, state, isWanted, place: placeOf(worktree), cwd },
+});
 
 /** The wait of an agent for the answer to its question. */
 export function askTurnOf(run: Run, agent: Agent, { ask, untilMs }: Extract<Phase, { kind: 'asking' }>): AskTurn {
@@ -248,7 +248,7 @@ const STATE_PROMPT: TurnPrompt = { kind: 'state' };
 function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
   const { id, phase, cwd, input, evaluation } = agent;
   if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, why: phase.why, untilMs: phase.untilMs };
-  if (phase.kind === 'worktree') return { kind: 'worktree', agent: id, state: agent.state, place: placeOf(agent), cwd };
+  if (phase.kind === 'worktree') return worktreeTurnOf(agent, phase.outcome === null);
   if (phase.kind === 'asking') return askTurnOf(run, agent, phase);
   if (phase.kind === 'joining') return { kind: 'sleep', agent: id, why: 'join', untilMs: phase.untilMs ?? 0 };
   const record = recordedTurn(phase);

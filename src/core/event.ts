@@ -8,7 +8,16 @@ import type { AnswerProblemKind } from './problem.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
 import type { ModelShare, Tokens } from './tokens.ts';
 import type { TagName } from './transitions/index.ts';
-import type { AgentCancelled, Cancelling, Joined, Joining, WorktreeLeft, WorktreeOpened } from './worker-event.ts';
+import type {
+  AgentCancelled,
+  Cancelling,
+  Joined,
+  Joining,
+  WorktreeLeaving,
+  WorktreeLeft,
+  WorktreeOpened,
+  WorktreeOpening,
+} from './worker-event.ts';
 
 interface BaseEvent {
   /** In milliseconds since 1970. */
@@ -255,7 +264,9 @@ export type Event =
   | AgentFailed
   | AgentEnded
   | AgentResumed
+  | WorktreeOpening
   | WorktreeOpened
+  | WorktreeLeaving
   | WorktreeLeft
   | Joining
   | Joined

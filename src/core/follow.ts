@@ -3,6 +3,7 @@ import { addAgents, indexOfAgent } from './agent-index.ts';
 import type { Decision } from './answer.ts';
 import { askPerson } from './ask-person.ts';
 import type { CheckedResults } from './checked-results.ts';
+import { endAgent, failAgent } from './end-agent.ts';
 import { safeNamesWarnings } from './environment-names.ts';
 import type { PatternMatch } from './evaluator.ts';
 import type { Event, Step, TransitionChoice } from './event.ts';
@@ -18,7 +19,7 @@ import { type AnswerProblem, answerProblem } from './problem.ts';
 import { formatReminder } from './reminder.ts';
 import { getAgent, type Run, withAgent } from './run.ts';
 import type { AnswerNames } from './signal.ts';
-import { countStreak, endAgent, failAgent, failState, type StateFailure, takeGuard } from './state-failure.ts';
+import { countStreak, failState, type StateFailure, takeGuard } from './state-failure.ts';
 import { isPrompt, isStateFile, type Scope } from './state-names.ts';
 import { toFollowedTag } from './to-followed-tag.ts';
 import { TRANSITIONS } from './transitions/index.ts';
@@ -221,11 +222,7 @@ function applyTags(
     input: result ?? position.input,
   });
   if (result !== undefined) {
-    const isInWorktree = agent.worktree?.kind === 'made';
-    const phase = { kind: 'worktree', result } as const;
-    const ended = isInWorktree
-      ? { run: withAgent(run, { ...agent, phase }), events: [] }
-      : endAgent(run, agent, result, at);
+    const ended = endAgent(run, agent, { kind: 'ended', result }, at);
     return { run: ended.run, events: [...events, ...ended.events] };
   }
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
@@ -262,8 +259,18 @@ function startWorkers(run: Run, parent: Agent, forkingState: string, workers: re
   const { agents, ...rest } = withAgent(run, { ...parent, forks });
   return {
     run: { ...rest, agents: addAgents(agents, newAgents) },
-    events: newAgents.map(({ id, state, cwd, input, variables }) => {
-      return { kind: 'agent_started', at, agent: id, state, parent: parent.id, cwd, input, variables };
+    events: newAgents.flatMap(({ id, state, cwd, input, variables, worktree }): readonly Event[] => {
+      const started = {
+        kind: 'agent_started',
+        at,
+        agent: id,
+        state,
+        parent: parent.id,
+        cwd,
+        input,
+        variables,
+      } as const;
+      return worktree === null ? [started] : [started, { kind: 'worktree_opening', at, agent: id, state }];
     }),
   };
 }

@@ -1,8 +1,9 @@
-import type { Agent } from './agent.ts';
-import { type DonePhase, isDonePhase } from './done-phase.ts';
+import type { Agent, DonePhase } from './agent.ts';
+import { isDonePhase } from './done-phase.ts';
 import { microsToUsd } from './ledger.ts';
 import type { Run } from './run.ts';
 import { workFoldersOf } from './work-folders.ts';
+import { formatWorktreeContent, type WorktreeContent, type WorktreePlace } from './worktree.ts';
 
 /** What became of a worker, as an element of the results file. */
 export interface WorkerResult {
@@ -13,8 +14,9 @@ export interface WorkerResult {
   readonly result: string | null;
   readonly error: string | null;
   readonly cost_usd: number;
-  /** What its worktree holds, if it had one of its own. */
-  readonly branch?: string;
+  /** What it left in a worktree of its own, if it had one. Branch and folder are null if it left nothing new, and they were removed. */
+  readonly branch?: string | null;
+  readonly worktree?: string | null;
   readonly commits?: number;
   readonly dirty?: boolean;
 }
@@ -42,12 +44,18 @@ export function resultsOf(run: Run, agent: Agent): JoinResults | null {
 function toResult({ id, state, variables, costMicros, worktree }: Agent, phase: DonePhase): WorkerResult {
   const error = errorOf(phase);
   const result = phase.kind === 'ended' ? phase.result : null;
-  const { branch, commits, dirty } = worktree?.kind === 'closed' ? worktree : {};
   return {
     ...{ agent: id, state, status: phase.kind, variables, result, error, cost_usd: microsToUsd(costMicros) },
-    ...(branch !== undefined && commits !== undefined && dirty !== undefined && { branch, commits, dirty }),
+    ...(worktree?.kind === 'closed' && toLeftWorktree(worktree)),
   };
 }
+
+const toLeftWorktree = ({ path, branch, kept, commits, dirty }: WorktreePlace & WorktreeContent) => ({
+  branch: kept ? branch : null,
+  worktree: kept ? path : null,
+  commits,
+  dirty,
+});
 
 function errorOf(phase: DonePhase): string | null {
   switch (phase.kind) {
@@ -83,7 +91,7 @@ export function formatJoinResults({ workers, file }: JoinResults): string {
   return lines.join('\n');
 }
 
-function formatResult({ agent, status, variables, result, error }: WorkerResult): string {
+function formatResult({ agent, status, variables, result, error, ...left }: WorkerResult): string {
   const [first] = Object.entries(variables);
   const label = first === undefined ? agent : `${agent} ${first[0]}=${first[1]}`;
   const text = result ?? error ?? '';
@@ -92,5 +100,8 @@ function formatResult({ agent, status, variables, result, error }: WorkerResult)
       ? `${text.slice(0, MAX_RESULT_CHARS)}… (${text.length - MAX_RESULT_CHARS} more characters)`
       : text;
   const indented = shown === '' ? '' : `\n${shown.replace(/^/gm, '  ')}`;
-  return `- ${label}: ${status}${indented}`;
+  const { branch, worktree, commits = 0, dirty = false } = left;
+  const where =
+    branch == null ? '' : `, left ${formatWorktreeContent({ commits, dirty })} on the branch ${branch} in ${worktree}`;
+  return `- ${label}: ${status}${where}${indented}`;
 }

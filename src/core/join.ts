@@ -1,6 +1,7 @@
-import { type Agent, recordedTurn } from './agent.ts';
+import { type Agent, type Phase, recordedTurn } from './agent.ts';
 import { indexOfAgent } from './agent-index.ts';
 import { isDone, isDonePhase } from './done-phase.ts';
+import { endAgent, endEvent, endingPhase, isLeaving, leavingEvent } from './end-agent.ts';
 import type { Event, Step } from './event.ts';
 import type { JoinProgress } from './join-progress.ts';
 import { getAgent, type Run, withAgent, withAgents } from './run.ts';
@@ -67,7 +68,7 @@ function missingWarning({ agents, archive, joins }: Run, { id, forks }: Agent): 
 export function noteEnd(run: Run, id: string, at: number): Step {
   const agent = run.agents[indexOfAgent(run.agents, id)];
   if (agent === undefined || !isDone(agent)) return { run, events: [] };
-  if (agent.phase.kind === 'cancelled') return noteCancelled(run, agent.phase.by, agent.joinedBy, at);
+  if (agent.joinedBy !== null) return noteAwaitedEnd(run, agent, at);
   const joiner = agent.parent === null ? undefined : findJoiner(run, agent.parent);
   if (joiner === undefined || !isWorkerFor(joiner.id, joiner.phase.group, agent)) return { run, events: [] };
   const { phase } = joiner;
@@ -86,14 +87,23 @@ export function timeOutJoin(run: Run, agent: Agent, at: number): Step {
   return concludeJoin(run, { ...agent, phase: { ...phase, timedOut: true } }, at);
 }
 
-/** One of the turns that a join ends has ended. */
-function noteCancelled(run: Run, by: string, joinedBy: number | null, at: number): Step {
-  const joiner = findJoiner(run, by);
-  if (joiner === undefined || joiner.phase.join !== joinedBy || joiner.phase.ending === 0) return { run, events: [] };
+/** One of the agents has ended that a join has taken note of already and waits for, because it ends them. */
+function noteAwaitedEnd(run: Run, { parent, joinedBy }: Agent, at: number): Step {
+  const joiner = findJoinerAbove(run, parent, joinedBy);
+  if (joiner === undefined || joiner.phase.ending === 0) return { run, events: [] };
   const counted: Joiner = { ...joiner, phase: { ...joiner.phase, ending: joiner.phase.ending - 1 } };
   return counted.phase.ending > 0
     ? { run: withAgent(run, counted), events: [], others: [joiner.id] }
     : finishJoin(run, counted, at);
+}
+
+/** Finds the agent with this join, from this one upwards. */
+function findJoinerAbove(run: Run, id: string | null, join: number | null): Joiner | undefined {
+  for (let above = id; above !== null; above = run.agents[indexOfAgent(run.agents, above)]?.parent ?? null) {
+    const joiner = findJoiner(run, above);
+    if (joiner?.phase.join === join) return joiner;
+  }
+  return undefined;
 }
 
 function findJoiner(run: Run, id: string): Joiner | undefined {
@@ -106,23 +116,32 @@ function concludeJoin(run: Run, joiner: Joiner, at: number): Step {
   const unneeded = joiner.phase.cancel ? findUnneeded(run, joiner) : [];
   const events: Event[] = [];
   const cancelled = unneeded.map((agent): Agent => {
-    const turn = recordedTurn(agent.phase);
-    const by = joiner.id;
-    // The join of a worker may be ending it already.
-    if (agent.phase.kind !== 'cancelling') {
-      const kind = turn === null ? 'agent_cancelled' : 'cancelling';
-      events.push({ kind, at, agent: agent.id, state: agent.state, by });
-    }
-    const phase = turn === null ? ({ kind: 'cancelled', by } as const) : ({ kind: 'cancelling', turn, by } as const);
+    const { phase, event } = cancel(agent, joiner.id, at);
+    if (event !== null) events.push(event);
     return { ...agent, joinedBy: joiner.phase.join, phase };
   });
-  const ending = cancelled.filter(({ phase }) => phase.kind === 'cancelling').length;
+  const ending = cancelled.filter((agent) => !isDone(agent)).length;
   const concluded: Joiner = { ...joiner, phase: { ...joiner.phase, ending, untilMs: null } };
   const next = withAgents(run, [...cancelled, concluded]);
   const ids = cancelled.map(({ id }) => id);
   if (ending > 0) return { run: next, events, others: [...ids, joiner.id] };
   const finished = finishJoin(next, concluded, at);
   return { ...finished, events: [...events, ...finished.events], others: [...ids, ...(finished.others ?? [])] };
+}
+
+/** What becomes of an agent that is not needed. It may have come to its end and only leave its worktree. */
+function cancel(agent: Agent, by: string, at: number): { readonly phase: Phase; readonly event: Event | null } {
+  if (isLeaving(agent)) return { phase: agent.phase, event: null };
+  const turn = recordedTurn(agent.phase);
+  if (turn !== null) {
+    // The join of a worker may be ending it already.
+    const isNew = agent.phase.kind !== 'cancelling';
+    const event = { kind: 'cancelling', at, agent: agent.id, state: agent.state, by } as const;
+    return { phase: { kind: 'cancelling', turn, by }, event: isNew ? event : null };
+  }
+  const outcome = { kind: 'cancelled', by } as const;
+  const phase = endingPhase(agent, outcome);
+  return { phase, event: phase.kind === 'worktree' ? leavingEvent(agent, at) : endEvent(agent, outcome, at) };
 }
 
 /** The workers of a join that are not done, and everybody below them. Parents stand before their workers. */
@@ -132,12 +151,9 @@ function findUnneeded(run: Run, { id, phase }: Joiner): readonly Agent[] {
     const isUnneeded = isWorkerFor(id, phase.group, agent) && !isDone(agent);
     if (!isUnneeded && (agent.parent === null || !below.has(agent.parent))) return false;
     below.add(agent.id);
-    // One that only leaves its worktree has given its result.
-    return !isDone(agent) && !isLeaving(agent);
+    return !isDone(agent);
   });
 }
-
-const isLeaving = ({ phase }: Agent): boolean => phase.kind === 'worktree' && phase.result !== null;
 
 /** Lets the agent go on with the results of its workers. */
 function finishJoin(run: Run, joiner: Joiner, at: number): Step {
@@ -160,9 +176,5 @@ function finishJoin(run: Run, joiner: Joiner, at: number): Step {
 export function finishCancelled(run: Run, id: string, at: number): Step {
   const agent = getAgent(run, id);
   if (agent.phase.kind !== 'cancelling') throw new Error(`${id} is ${agent.phase.kind}: nobody cancelled it`);
-  const { by } = agent.phase;
-  return {
-    run: withAgent(run, { ...agent, phase: { kind: 'cancelled', by } }),
-    events: [{ kind: 'agent_cancelled', at, agent: id, state: agent.state, by }],
-  };
+  return endAgent(run, agent, { kind: 'cancelled', by: agent.phase.by }, at);
 }

@@ -1,4 +1,3 @@
-import type { WorktreeContent, WorktreePlace } from './agent.ts';
 import type { AskAnswer } from './ask.ts';
 import type { CheckedResults } from './checked-results.ts';
 import type { PatternMatch } from './evaluator.ts';
@@ -10,6 +9,7 @@ import type { Options } from './options.ts';
 import type { Rules } from './policy.ts';
 import type { Scope } from './state-names.ts';
 import type { WorkFolders } from './work-folders.ts';
+import type { WorktreeContent, WorktreePlace } from './worktree.ts';
 
 /** The folders, files and workflows that an answer names, as they are now, and the verdicts on its results. */
 export interface AnswerNames {
@@ -112,7 +112,7 @@ export interface Woke extends AgentSignal {
   readonly kind: 'woke';
 }
 
-/** The worktree of a worker is there; the worker begins in this folder of it. */
+/** The worktree of a worker is there; a worker that has not been in it before begins in this folder of it. */
 export interface WorktreeMade extends AgentSignal {
   readonly kind: 'worktree_made';
   readonly place: WorktreePlace;
@@ -125,7 +125,7 @@ export interface WorktreeRefused extends AgentSignal {
   readonly message: string;
 }
 
-/** The worktree of a worker that ended was looked at, and removed if it holds nothing new. */
+/** The worktree of a worker that ended was looked at, and removed if it holds nothing new; or there is none that was half made. */
 export interface WorktreeClosed extends AgentSignal {
   readonly kind: 'worktree_closed';
   readonly content: WorktreeContent;

@@ -1,5 +1,6 @@
 import { type Agent, PER_STATE_DEFAULTS, type TurnPrompt, turnSubjectOf } from './agent.ts';
 import { explainDenials } from './denials.ts';
+import { failAgent } from './end-agent.ts';
 import type { Step, Transitioned } from './event.ts';
 import { backOffMs, type FailureKind } from './failure.ts';
 import { type CaughtOutcome, findGuard, outcomeOf, type Streak } from './guards.ts';
@@ -53,22 +54,6 @@ export function sleep(
   return {
     run: withAgent(run, { ...agent, phase: { kind: 'sleeping', ...phase } }),
     events: [{ kind: 'sleeping', ...eventBase, why, untilMs, failure, message, count }],
-  };
-}
-
-/** Ends an agent with its result. */
-export function endAgent(run: Run, agent: Agent, result: string, at: number): Step {
-  return {
-    run: withAgent(run, { ...agent, phase: { kind: 'ended', result } }),
-    events: [{ kind: 'agent_ended', at, agent: agent.id, state: agent.state, result }],
-  };
-}
-
-/** Ends an agent that cannot go on; its siblings are left alone. */
-export function failAgent(run: Run, agent: Agent, message: string, at: number): Step {
-  return {
-    run: withAgent(run, { ...agent, phase: { kind: 'failed', message } }),
-    events: [{ kind: 'agent_failed', at, agent: agent.id, state: agent.state, message }],
   };
 }
 

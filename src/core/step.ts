@@ -1,5 +1,8 @@
+import type { Agent } from './agent.ts';
 import { indexOfAgent } from './agent-index.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits, archiveEndedAgents } from './archive.ts';
+import { isDone } from './done-phase.ts';
+import { isLeaving } from './end-agent.ts';
 import type { Event, Step } from './event.ts';
 import { noteEnd } from './join.ts';
 import type { Run } from './run.ts';
@@ -39,18 +42,27 @@ const HANDLERS: Handlers = {
 /** The interpreter: computes what a run becomes when it receives a signal. Pure. Only tests have other limits. */
 export function step(run: Run, signal: Signal, limits: ArchiveLimits = ARCHIVE_LIMITS): Step {
   const handle = HANDLERS[signal.kind] as (run: Run, signal: Signal) => Step;
-  // What was begun for an agent before a join ended it comes too late.
-  const next = isCancelled(run, signal) ? { run, events: [] } : settleJoins(run, handle(run, signal), signal);
+  const next = comesTooLate(run, signal) ? { run, events: [] } : settleJoins(run, handle(run, signal), signal);
   return finishStep(run, { ...next, run: archiveEndedAgents(run, next.run, limits) }, signal.at);
 }
 
-const isCancelled = (run: Run, signal: Signal): boolean =>
-  'agent' in signal && run.agents[indexOfAgent(run.agents, signal.agent)]?.phase.kind === 'cancelled';
+/** Whether a join ended the agent meanwhile for which this was begun, or is about to once its worktree is left. */
+function comesTooLate(run: Run, signal: Signal): boolean {
+  if (!('agent' in signal)) return false;
+  const agent = findAgent(run, signal.agent);
+  if (agent === undefined || signal.kind === 'worktree_closed') return false;
+  return agent.phase.kind === 'cancelled' || isLeaving(agent);
+}
+
+const findAgent = ({ agents }: Run, id: string): Agent | undefined => agents[indexOfAgent(agents, id)];
 
 /** Lets the joins of the run take note of the agents that ended in this step. */
 function settleJoins(before: Run, handled: Step, signal: Signal): Step {
   let next = handled;
   for (const id of 'agent' in signal ? [signal.agent] : changedAgents(before, handled.run)) {
+    const [earlier, now] = [findAgent(before, id), findAgent(next.run, id)];
+    // One that was done before, or that a join of this very step has taken note of, is counted already.
+    if (earlier !== undefined && (isDone(earlier) || earlier.joinedBy !== now?.joinedBy)) continue;
     const noted = noteEnd(next.run, id, signal.at);
     next = {
       run: noted.run,

@@ -1,5 +1,5 @@
 import { type Agent, recordedTurn } from './agent.ts';
-import { countPhases } from './agent-index.ts';
+import { countPhases, indexOfAgent } from './agent-index.ts';
 import { archivedCount } from './archive.ts';
 import { sortByReadySince, type Turn, turnsFor, type WaitKind, waitKindOf } from './due.ts';
 import type { Step } from './event.ts';
@@ -40,8 +40,9 @@ export class TurnScheduler {
 
   /** Takes in the run after a signal. */
   update(signal: Signal, { run, others = [] }: Pick<Step, 'run' | 'others'>): void {
-    const removed = archivedCount(run) - archivedCount(this.run);
-    const newAgents = run.agents.slice(this.run.agents.length - removed);
+    const before = this.run;
+    const removed = archivedCount(run) - archivedCount(before);
+    const newAgents = run.agents.slice(before.agents.length - removed);
     this.run = run;
     // The step after a signal about one agent names the others that it changed; any other signal may change them all.
     if ('agent' in signal) {
@@ -49,7 +50,7 @@ export class TurnScheduler {
       this.started.delete(signal.agent);
       // New workers stand in line before their parent.
       for (const agent of newAgents) this.updateLists(agent);
-      for (const id of others) this.reconsider(getAgent(run, id));
+      for (const id of others) this.reconsider(getAgent(run, id), before);
       this.updateLists(getAgent(run, signal.agent));
     } else this.rebuildLists();
   }
@@ -98,8 +99,9 @@ export class TurnScheduler {
   }
 
   /** Takes in that the step of another agent has changed this one. A turn goes on until it has ended, a sleep is forgotten. */
-  private reconsider(agent: Agent): void {
-    if (this.started.has(agent.id)) {
+  private reconsider(agent: Agent, before: Run): void {
+    const isChanged = before.agents[indexOfAgent(before.agents, agent.id)]?.phase !== agent.phase;
+    if (isChanged && this.started.has(agent.id)) {
       if (recordedTurn(agent.phase) === null) this.started.delete(agent.id);
       if (agent.phase.kind !== 'running') this.unneeded.add(agent.id);
     }

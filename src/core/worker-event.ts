@@ -1,4 +1,4 @@
-import type { DonePhase } from './done-phase.ts';
+import type { DonePhase } from './agent.ts';
 
 /** What the events about workers have in common with all others about agents. */
 interface WorkerEvent {
@@ -44,18 +44,29 @@ export interface AgentCancelled extends WorkerEvent {
   readonly by: string;
 }
 
+/** The git worktree of a worker is being made, or opened again. */
+export interface WorktreeOpening extends WorkerEvent {
+  readonly kind: 'worktree_opening';
+}
+
 /** A worker got a git worktree of its own. */
 export interface WorktreeOpened extends WorkerEvent {
   readonly kind: 'worktree_opened';
   readonly path: string;
   readonly branch: string;
-  /** The commit that it was made from. */
+  /** The commit that it was made from, and the folder of what all worktrees of the repository share. */
   readonly base: string;
+  readonly repository: string;
   /** The folder in it that the worker works in. */
   readonly cwd: string;
 }
 
-/** A worker with a git worktree ended: the worktree is kept if it holds something new, else removed. */
+/** A worker has come to its end in a git worktree, which is looked at now: the event of its end comes afterwards. */
+export interface WorktreeLeaving extends WorkerEvent {
+  readonly kind: 'worktree_leaving';
+}
+
+/** The worktree of a worker that ended: it is kept if it holds something new, else removed. */
 export interface WorktreeLeft extends WorkerEvent {
   readonly kind: 'worktree_left';
   readonly path: string;

@@ -197,7 +197,11 @@ const FIELDS: EventFormatters<object> = {
   agent_failed: ({ agent, state, message }) => ({ agent, state, message }),
   agent_ended: ({ agent, state, result }) => ({ agent, state, result }),
   agent_resumed: ({ agent, state }) => ({ agent, state }),
-  worktree_opened: ({ agent, state, path, branch, base, cwd }) => ({ agent, state, path, branch, base, cwd }),
+  worktree_opening: ({ agent, state }) => ({ agent, state }),
+  worktree_opened: ({ agent, state, path, branch, base, repository, cwd }) => {
+    return { agent, state, path, branch, base, repository, cwd };
+  },
+  worktree_leaving: ({ agent, state }) => ({ agent, state }),
   worktree_left: ({ agent, state, path, branch, kept, commits, dirty }) => ({
     agent,
     state,

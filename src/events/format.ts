@@ -8,6 +8,7 @@ import { isReplay } from '../core/option-types.ts';
 import { countTokens, sumTokens, type Tokens } from '../core/tokens.ts';
 import type { TurnWait } from '../core/turn-wait.ts';
 import type { Joined } from '../core/worker-event.ts';
+import { formatWorktreeContent } from '../core/worktree.ts';
 import { formatFollowedTags } from './format-tags.ts';
 import { sanitizeLines } from './sanitize.ts';
 
@@ -198,10 +199,12 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   agent_failed: ({ message }) => `failed: ${message}`,
   agent_ended: () => null,
   agent_resumed: ({ state }) => `taken up again in ${state}`,
+  worktree_opening: () => null,
+  worktree_leaving: () => null,
   worktree_opened: ({ path, branch }) => `works in the worktree ${path} on the branch ${branch}`,
   worktree_left: ({ branch, path, kept, commits, dirty }) =>
     kept
-      ? `leaves ${formatCount(commits, 'commit')}${dirty ? ' and uncommitted changes' : ''} on ${branch} in ${path}`
+      ? `leaves ${formatWorktreeContent({ commits, dirty })} on ${branch} in ${path}`
       : 'leaves nothing new in its worktree, which is removed',
   joining: (event) => (event.done >= event.wanted ? null : formatJoinWait(event, event.at)),
   joined: (event) => formatJoined(event),

@@ -18,6 +18,8 @@ export interface ProgramOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs?: number;
   readonly stdin?: string;
+  /** Aborted when it is to end early: then it can clean up, and Ctrl-C does nothing to it. */
+  readonly signal?: AbortSignal;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -30,13 +32,14 @@ const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 export async function execProgram(
   file: string,
   args: readonly string[],
-  { cwd, env, timeoutMs = DEFAULT_TIMEOUT_MS, stdin = '' }: ProgramOptions,
+  { cwd, env, timeoutMs = DEFAULT_TIMEOUT_MS, stdin = '', signal }: ProgramOptions,
 ): Promise<ProgramResult> {
   let timedOut = false;
   try {
     // In a group of its own, which can be ended as a whole.
     const child = spawn(file, args, { cwd, env, detached: HAS_PROCESS_GROUPS });
-    const stopListening = onSignal(() => killGroup(child));
+    const stopListening =
+      signal === undefined ? onSignal(() => killGroup(child)) : onAbort(signal, () => killGroup(child, 'SIGTERM'));
     const timer = setTimeout(() => {
       timedOut = true;
       killGroup(child);
@@ -75,11 +78,18 @@ async function readText(stream: AsyncIterable<Buffer>): Promise<string> {
 
 const HAS_PROCESS_GROUPS = process.platform !== 'win32';
 
-function killGroup(child: ChildProcess): void {
+function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    if (HAS_PROCESS_GROUPS && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    else child.kill('SIGKILL');
+    if (HAS_PROCESS_GROUPS && child.pid !== undefined) process.kill(-child.pid, signal);
+    else child.kill(signal);
   } catch {}
+}
+
+/** Calls back when a signal is aborted, or at once if it is already; returns how to stop listening. */
+function onAbort(signal: AbortSignal, handle: () => void): () => void {
+  if (signal.aborted) handle();
+  signal.addEventListener('abort', handle, { once: true });
+  return () => signal.removeEventListener('abort', handle);
 }
 
 /** Handles Ctrl-C, which a group of its own does not get. Then the signal is sent again, so that its default action happens. */

@@ -64,6 +64,7 @@ export async function createWorld(
     presenceDescriptor: store.presenceDescriptor,
     findBegunTurns: (turn) => findBegunTurns(layout, id, turn),
     retry: context.retry,
+    isResumed: run.seq > 0,
     folderOf: (turn) => layout.turnFolder(id, turn),
     worktreeFolder: (agent) => join(layout.worktreesFolder(id), agent),
     makeWorkFolder: (path) => makePrivateFolder(path, false),

@@ -66,6 +66,13 @@ const turn = z.strictObject({
 
 const pausedWhy = z.enum(['unreadable', 'unfollowable', ...(Object.keys(REACTIONS) as FailureKind[])]);
 
+const donePhases = [
+  z.strictObject({ kind: z.literal('limited'), maxVisits: count }),
+  z.strictObject({ kind: z.literal('cancelled'), by: z.string() }),
+  z.strictObject({ kind: z.literal('failed'), message: z.string() }),
+  z.strictObject({ kind: z.literal('ended'), result: z.string() }),
+] as const;
+
 const phase = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('ready'), prompt, since: count }),
   z.strictObject({ kind: z.literal('running'), turn }),
@@ -77,8 +84,7 @@ const phase = z.discriminatedUnion('kind', [
     folders: z.record(z.string(), orNull(z.union([z.string(), z.strictObject({ refused: z.string() })]))),
     fingerprint: z.string().exactOptional(),
   }),
-  z.strictObject({ kind: z.literal('worktree'), result: orNull(z.string()) }),
-  z.strictObject({ kind: z.literal('limited'), maxVisits: count }),
+  z.strictObject({ kind: z.literal('worktree'), outcome: orNull(z.discriminatedUnion('kind', donePhases)) }),
   z.strictObject({
     kind: z.literal('paused'),
     why: pausedWhy,
@@ -101,12 +107,10 @@ const phase = z.discriminatedUnion('kind', [
     timedOut: z.boolean(),
   }),
   z.strictObject({ kind: z.literal('cancelling'), turn, by: z.string() }),
-  z.strictObject({ kind: z.literal('cancelled'), by: z.string() }),
-  z.strictObject({ kind: z.literal('failed'), message: z.string() }),
-  z.strictObject({ kind: z.literal('ended'), result: z.string() }),
+  ...donePhases,
 ]);
 
-const worktreePlace = { path: z.string(), branch: z.string(), base: z.string() };
+const worktreePlace = { path: z.string(), branch: z.string(), base: z.string(), repository: z.string() };
 
 const worktree = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('wanted') }),

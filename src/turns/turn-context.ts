@@ -60,6 +60,8 @@ export interface TurnContext {
   findBegunTurns(turn: TurnRef): readonly { readonly number: number; readonly stem: string; readonly folder: string }[];
   /** Whether the user wants turns to be taken that may have run already. */
   readonly retry: boolean;
+  /** Whether an earlier process may have left something of the run under way. */
+  readonly isResumed: boolean;
   /** The folder for the git worktree of an agent. */
   worktreeFolder(agent: string): string;
   /** Whether the working directory is a small folder of its own, all of whose files may be looked at. */

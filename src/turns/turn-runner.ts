@@ -13,7 +13,7 @@ import type { Clock } from './clock.ts';
 import { prepareScriptTurn, runScriptTurn } from './script-turn.ts';
 import type { TurnContext } from './turn-context.ts';
 import { findUnrecorded } from './unrecorded-turns.ts';
-import { takeWorktreeTurn } from './worktree-turn.ts';
+import { createWorktreeRunner } from './worktree-turn.ts';
 
 /** Takes turns: the part of the world that runs something. */
 export interface TurnRunner {
@@ -27,7 +27,7 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
   const { clock } = context;
   /** Agents whose turn was prepared by this process; any other turn on record was started by an earlier one. */
   const preparedAgents = new Set<string>();
-  let worktrees: Promise<unknown> = Promise.resolve();
+  const takeWorktreeTurn = createWorktreeRunner(context);
   const processRunner: ScriptRunner = {
     prepare: (turn, state) => prepareScriptTurn(context, turn, state),
     take: (turn, adopted) => runScriptTurn(context, turn, adopted),
@@ -70,12 +70,7 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
           const slept = await sleep(clock, turn, AbortSignal.any([context.stopSignal, end]));
           return slept ? { kind: 'woke', at: clock.now(), agent: turn.agent } : null;
         }
-        if (turn.kind === 'worktree') {
-          // One after the other: git locks the repository for each.
-          const taken = worktrees.then(() => takeWorktreeTurn(context, turn));
-          worktrees = taken.catch(() => {});
-          return taken;
-        }
+        if (turn.kind === 'worktree') return takeWorktreeTurn(turn, end);
         const adopted = !preparedAgents.delete(turn.agent);
         return turn.kind === 'script' ? runnerFor(turn.state).take(turn, adopted) : backend.take(turn, adopted);
       }),

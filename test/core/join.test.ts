@@ -348,7 +348,7 @@ describe('`cancel="true"`', () => {
     const driver = started(
       '<fork>W</fork><fork>W</fork><fork worktree="auto">W</fork><join wait="any" cancel="true">MERGE</join>',
     );
-    const place = { path: '/w/tree', branch: 'b', base: 'c' };
+    const place = { path: '/w/tree', branch: 'b', base: 'c', repository: '/w/.git' };
     driver.apply({ kind: 'worktree_made', at: 2000, agent: 'main_w3', place, cwd: '/w/tree' });
     driver.runTurn('main_w3', '<result>3</result>').begin('main_w2');
     driver.runTurn('main_w1', '<result>1</result>');

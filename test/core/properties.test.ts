@@ -49,7 +49,9 @@ test('the random runs reach every part of the interpreter', () => {
         'phase sleeping',
         'phase withheld',
         'phase worktree',
+        'worktree_leaving',
         'worktree_left',
+        'worktree_opening',
         'worktree_opened',
         'printed',
         'reminded',
@@ -176,7 +178,7 @@ test('a join takes note of each worker once, of its own workers only, and of non
           const earlier = before.agents.find(({ id }) => id === agent.id);
           if (earlier === undefined || earlier.joinedBy === null) continue;
           expect(agent.joinedBy).toBe(earlier.joinedBy);
-          if (earlier.phase.kind !== 'cancelling') expect(agent.phase).toStrictEqual(earlier.phase);
+          if (!isEnding(earlier)) expect(agent.phase).toStrictEqual(earlier.phase);
         }
       });
     }),
@@ -193,7 +195,10 @@ test('a joining agent waits for as many workers as are missing, and what it has 
           if (phase.kind === 'joining') {
             if (phase.ending === 0)
               expect([phase.done < phase.wanted, noted(phase.join).length]).toStrictEqual([true, phase.done]);
-            else expect(after.agents.filter(({ phase: { kind } }) => kind === 'cancelling').length).toBeGreaterThan(0);
+            else {
+              const awaited = after.agents.filter((agent) => agent.joinedBy === phase.join && !isDone(agent));
+              expect([phase.ending, awaited.every(isEnding)]).toStrictEqual([awaited.length, true]);
+            }
           }
           if (results !== null) expect(noted(results).every(isDone)).toBe(true);
         }
@@ -201,6 +206,9 @@ test('a joining agent waits for as many workers as are missing, and what it has 
     }),
   );
 });
+
+const isEnding = ({ phase }: Agent): boolean =>
+  phase.kind === 'cancelling' || (phase.kind === 'worktree' && phase.outcome !== null);
 
 test('a run is running exactly as long as something is due', () => {
   fc.assert(
@@ -278,8 +286,6 @@ function replayEvents(events: readonly Event[]): { status: string; agents: Recor
   const agents: Record<string, ReplayedAgent> = {};
   let status = 'running';
   let forks: FollowedTag[] = [];
-  const wanted = new Set<string>();
-  const opened = new Set<string>();
   for (const event of events) {
     if (event.kind === 'run_ended') status = event.status;
     if (event.kind === 'run_resumed') status = 'running';
@@ -288,29 +294,21 @@ function replayEvents(events: readonly Event[]): { status: string; agents: Recor
     if (event.kind === 'agent_started') {
       // Each item of a `fork-each` is a worker.
       const fork = forks[0]?.tag === 'fork-each' ? forks[0] : forks.shift();
-      const { model = null, effort = null, worktree } = fork?.attributes ?? {};
-      if (worktree !== undefined) wanted.add(agent);
+      const { model = null, effort = null } = fork?.attributes ?? {};
       const { cwd, input } = event;
       agents[agent] = { state, cwd, input, model, effort, stack: [], doing: 'ready', costMicros: 0 };
-      if (wanted.has(agent)) agents[agent] = { ...agents[agent], doing: 'worktree' };
       continue;
     }
     const told = agents[agent];
     if (told === undefined) throw new Error(`nobody told of ${agent}`);
     const costMicros = told.costMicros + (event.kind === 'turn_ended' ? event.costMicros : 0);
     agents[agent] = { ...told, costMicros, doing: PHASE_AFTER[event.kind] ?? told.doing };
-    if (event.kind === 'agent_resumed' && wanted.has(agent)) agents[agent] = { ...agents[agent], doing: 'worktree' };
-    if (event.kind === 'worktree_opened') {
-      wanted.delete(agent);
-      opened.add(agent);
-      agents[agent] = { ...agents[agent], cwd: event.cwd };
-    }
+    if (event.kind === 'worktree_opened') agents[agent] = { ...agents[agent], cwd: event.cwd };
     // What a turn that is being ended comes to does not matter.
     if (event.kind === 'turn_ended' && told.doing === 'cancelling') agents[agent] = { ...told, costMicros };
     if (event.kind === 'joined') agents[agent] = { ...agents[agent], state: event.to };
     if (event.kind !== 'transition') continue;
     agents[agent] = { ...agents[agent], ...positionAfter(told, event) };
-    if (event.to === null && opened.has(agent)) agents[agent] = { ...agents[agent], doing: 'worktree' };
     forks = event.tags.filter(({ tag }) => startsWorkers(tag));
   }
   return { status, agents };
@@ -360,7 +358,9 @@ const PHASE_AFTER: Partial<Record<Event['kind'], string>> = {
   agent_resumed: 'ready',
   agent_failed: 'failed',
   agent_ended: 'ended',
+  worktree_opening: 'worktree',
   worktree_opened: 'ready',
+  worktree_leaving: 'worktree',
   joining: 'joining',
   joined: 'ready',
   cancelling: 'cancelling',

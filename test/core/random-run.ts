@@ -130,7 +130,7 @@ const text = fc.oneof(
     weight: 2,
     arbitrary: fc
       .tuple(
-        fc.array(fc.tuple(state, attributes(' group="g"', INPUT)), { maxLength: 3 }),
+        fc.array(fc.tuple(state, attributes(' group="g"', ' worktree="auto"', INPUT)), { maxLength: 3 }),
         state,
         attributes(' wait="any"', ' wait="2"', ' group="g"', ' cancel="true"', ' timeout="1" timeout_next="B"'),
       )
@@ -237,8 +237,8 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
   const { agent } = turn;
   if (turn.kind === 'sleep' && turn.why === 'ask') return signalOfAsk(turn, action, at);
   if (turn.kind === 'sleep') return { kind: 'woke', at: Math.max(at, turn.untilMs), agent };
-  if (turn.kind === 'worktree' && turn.place === null) {
-    const place = { path: `/w/trees/${agent}`, branch: `b/${agent}`, base: 'c0ffee' };
+  if (turn.kind === 'worktree' && turn.isWanted) {
+    const place = { path: `/w/trees/${agent}`, branch: `b/${agent}`, base: 'c0ffee', repository: '/w/.git' };
     return action.failure === null
       ? { kind: 'worktree_made', at, agent, place, cwd: place.path }
       : { kind: 'worktree_refused', at, agent, message: 'there is no repository' };

@@ -36,12 +36,16 @@ test('the scheduler has the same turns as `due` after every step', () => {
       const run = fresh();
       const agenda = new TurnScheduler(run);
       const attended = new Set<string>();
-      applyActions(run, actions, new CostMeter(), (_before, signal, after, _events, others) => {
+      applyActions(run, actions, new CostMeter(), (before, signal, after, _events, others) => {
         agenda.update(signal, { run: after, others });
         if ('agent' in signal) {
           attended.delete(signal.agent);
           // What was started for an agent is forgotten if another agent's step leaves it without a turn.
-          for (const id of others) if (recordedTurn(getAgent(after, id).phase) === null) attended.delete(id);
+          for (const id of others) {
+            const { phase } = getAgent(after, id);
+            const isChanged = before.agents.find((agent) => agent.id === id)?.phase !== phase;
+            if (isChanged && recordedTurn(phase) === null) attended.delete(id);
+          }
         }
         expect(byKind(agenda.due())).toStrictEqual(byKind(due(after, attended)));
         for (const { agent } of agenda.due().filter(isSleepOrRecorded)) {

@@ -106,9 +106,12 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
   agent_failed: { ...here, kind: 'agent_failed', message: 'exit 1' },
   agent_ended: { ...here, kind: 'agent_ended', result: 'done' },
   agent_resumed: { ...here, kind: 'agent_resumed' },
+  worktree_opening: { ...here, kind: 'worktree_opening' },
   worktree_opened: {
-    ...{ kind: 'worktree_opened', ...here, path: '/w/t', branch: 'raymond/r/main_w1', base: 'c0ffee', cwd: '/w/t/sub' },
+    ...{ kind: 'worktree_opened', ...here, path: '/w/t', branch: 'raymond/r/main_w1', base: 'c0ffee' },
+    ...{ repository: '/w/.git', cwd: '/w/t/sub' },
   },
+  worktree_leaving: { ...here, kind: 'worktree_leaving' },
   worktree_left: {
     ...{
       kind: 'worktree_left',

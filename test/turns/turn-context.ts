@@ -33,6 +33,7 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   folderOf: () => folder,
   findBegunTurns: () => [],
   retry: false,
+  isResumed: false,
   worktreeFolder: (agent) => `${folder}/worktrees/${agent}`,
   makeWorkFolder: async () => {},
   writeResults: async () => {},

@@ -107,7 +107,7 @@ function describePhase(agent: Agent, traffic: TurnTraffic | null, now: number): 
     case 'withheld':
       return 'answered, not followed';
     case 'worktree':
-      return phase.result === null ? 'gets a worktree' : 'leaves its worktree';
+      return phase.outcome === null ? 'gets a worktree' : 'leaves its worktree';
     case 'limited':
       return `max_visits reached${joinedBy === null ? '' : ', joined'}`;
     case 'joining':

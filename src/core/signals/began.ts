@@ -8,6 +8,7 @@ import {
   visitCount,
 } from '../agent.ts';
 import { promptToSend } from '../compaction.ts';
+import { endAgent } from '../end-agent.ts';
 import type { Event, Step } from '../event.ts';
 import type { Rules } from '../policy.ts';
 import type { Session } from '../position.ts';
@@ -96,11 +97,7 @@ function refuseAtLimit(run: Run, agent: Agent, rules: Rules, at: number): Step |
   const { maxVisits, guards } = rules;
   if (maxVisits === null || countedVisits(agent, guards?.maxVisitsPer ?? 'agent') < maxVisits) return undefined;
   const guarded = leadPast(run, { ...agent, rules }, maxVisits, at);
-  if (guarded !== undefined) return guarded;
-  return {
-    run: withAgent(run, { ...agent, phase: { kind: 'limited', maxVisits } }),
-    events: [{ kind: 'visit_limit', at, agent: agent.id, state: agent.state, maxVisits }],
-  };
+  return guarded ?? endAgent(run, agent, { kind: 'limited', maxVisits }, at);
 }
 
 /** Follows the guard of `max_visits`. States that lead past each other, without a turn in between, stop the agent. */

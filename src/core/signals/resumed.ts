@@ -79,7 +79,7 @@ function resumeAgent(run: Run, agent: Agent, signal: Resumed): Step {
     case 'withheld':
       return followKeptAnswer(run, agent, phase, signal);
     case 'limited':
-      return makeReady(run, agent, { kind: 'state' }, at);
+      return startAgain(run, agent, at);
     case 'paused': {
       const again = makeReady(run, agent, phase.prompt, at);
       if (phase.answer === undefined) return again;
@@ -91,15 +91,20 @@ function resumeAgent(run: Run, agent: Agent, signal: Resumed): Step {
     case 'sleeping':
       return phase.why === 'usage_limit' ? makeReady(run, agent, phase.prompt, at) : { run, events: [] };
     case 'failed':
-      if (agent.worktree?.kind === 'wanted')
-        return {
-          run: withAgent(run, { ...agent, phase: { kind: 'worktree', result: null } }),
-          events: [agentResumed(agent, at)],
-        };
-      return makeReady(run, { ...agent, reminders: 0, retries: 0, mustSay: false, denied: [] }, { kind: 'state' }, at);
+      return startAgain(run, { ...agent, reminders: 0, retries: 0, mustSay: false, denied: [] }, at);
     default:
       return { run, events: [] };
   }
+}
+
+/** Puts an agent back to work that was done. If it worked in a worktree of its own, it is opened again first. */
+function startAgain(run: Run, agent: Agent, at: number): Step {
+  if (agent.worktree === null) return makeReady(run, agent, { kind: 'state' }, at);
+  const opening = { kind: 'worktree_opening', at, agent: agent.id, state: agent.state } as const;
+  return {
+    run: withAgent(run, { ...agent, phase: { kind: 'worktree', outcome: null } }),
+    events: [agentResumed(agent, at), opening],
+  };
 }
 
 /** Follows an answer that was kept. Where a folder was looked for once more, what is there now counts. */

@@ -1,12 +1,14 @@
+import { finishAgent } from '../end-agent.ts';
 import type { Event, Step } from '../event.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from '../signal.ts';
-import { endAgent, failAgent } from '../state-failure.ts';
+import { placeOf } from '../worktree.ts';
 
-/** Lets a worker begin in the worktree that was made for it. */
-export function handleWorktreeMade(run: Run, { agent: id, at, place, cwd }: WorktreeMade): Step {
+/** Lets a worker begin in the worktree that was made for it, or go on in the one that it has left. */
+export function handleWorktreeMade(run: Run, { agent: id, at, place, cwd: first }: WorktreeMade): Step {
   const agent = getAgent(run, id);
-  if (agent.worktree?.kind !== 'wanted') throw new Error(`${id} does not wait for a worktree`);
+  if (agent.phase.kind !== 'worktree') throw new Error(`${id} does not wait for a worktree`);
+  const cwd = agent.worktree?.kind === 'closed' ? agent.cwd : first;
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
   return {
     run: withAgent(run, { ...agent, cwd, worktree: { kind: 'made', ...place }, phase }),
@@ -17,27 +19,24 @@ export function handleWorktreeMade(run: Run, { agent: id, at, place, cwd }: Work
 /** Fails a worker before it has cost anything. A resume with --retry tries to make the worktree again. */
 export function handleWorktreeRefused(run: Run, { agent: id, at, message }: WorktreeRefused): Step {
   const agent = getAgent(run, id);
-  return failAgent(run, agent, `${agent.state}: ${message}`, at);
+  return finishAgent(run, agent, { kind: 'failed', message: `${agent.state}: ${message}` }, at);
 }
 
 /** Ends a worker whose worktree has been looked at. */
 export function handleWorktreeClosed(run: Run, { agent: id, at, content, warning }: WorktreeClosed): Step {
   const agent = getAgent(run, id);
-  const { phase, worktree, state } = agent;
-  if (phase.kind !== 'worktree' || phase.result === null || worktree?.kind !== 'made')
-    throw new Error(`${id} has no worktree to close`);
-  const { path, branch, base } = worktree;
+  const { phase, state } = agent;
+  if (phase.kind !== 'worktree' || phase.outcome === null) throw new Error(`${id} has no worktree to close`);
+  const place = placeOf(agent.worktree);
   const { kept, commits, dirty } = content;
-  const closed = { ...agent, worktree: { kind: 'closed', path, branch, base, kept, commits, dirty } as const };
-  const ended = endAgent(run, closed, phase.result, at);
-  const warnings: readonly Event[] =
-    warning === undefined ? [] : [{ kind: 'warning', at, agent: id, state, message: warning }];
-  return {
-    run: ended.run,
-    events: [
-      ...warnings,
-      { kind: 'worktree_left', at, agent: id, state, path, branch, kept, commits, dirty },
-      ...ended.events,
-    ],
-  };
+  const events: Event[] = warning === undefined ? [] : [{ kind: 'warning', at, agent: id, state, message: warning }];
+  if (place === null) {
+    const ended = finishAgent(run, agent, phase.outcome, at);
+    return { run: ended.run, events: [...events, ...ended.events] };
+  }
+  const { path, branch } = place;
+  const closed = { ...agent, worktree: { kind: 'closed', ...place, kept, commits, dirty } as const };
+  const ended = finishAgent(run, closed, phase.outcome, at);
+  const left = { kind: 'worktree_left', at, agent: id, state, path, branch, kept, commits, dirty } as const;
+  return { run: ended.run, events: [...events, left, ...ended.events] };
 }

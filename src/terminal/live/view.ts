@@ -195,7 +195,9 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
     return { ...IDLE, phase: 'sleeping', wait: { why, untilMs, message, holdsAll } };
   },
   woken: becomes('ready'),
+  worktree_opening: becomes('worktree'),
   worktree_opened: becomes('ready'),
+  worktree_leaving: becomes('worktree'),
   worktree_left: null,
   agent_resumed: becomes('ready'),
   asked: becomes('asking'),

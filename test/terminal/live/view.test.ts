@@ -20,8 +20,7 @@ test('shows every agent as in the run, for any events', () => {
         const agents = run.agents.map(({ id, state, phase, costMicros }) => ({
           id,
           state,
-          // A worktree that is being made is no business of the view: its agent is shown as ready.
-          phase: phase.kind === 'worktree' ? 'ready' : phase.kind,
+          phase: phase.kind,
           costMicros,
         }));
         const isOver = ({ phase }: { phase: string }) => phase === 'ended' || phase === 'cancelled';

@@ -1,0 +1,38 @@
+/** The git worktree of an agent: wanted, there, or over and removed unless it holds something new. */
+export type Worktree =
+  | { readonly kind: 'wanted' }
+  | ({ readonly kind: 'made' } & WorktreePlace)
+  | ({ readonly kind: 'closed' } & WorktreePlace & WorktreeContent);
+
+/** Where a worktree is, and what it was made from. */
+export interface WorktreePlace {
+  readonly path: string;
+  readonly branch: string;
+  /** The commit that it was made from. */
+  readonly base: string;
+  /** The folder in which git keeps what all worktrees of the repository share. */
+  readonly repository: string;
+}
+
+/** What a worktree holds that its repository did not have before. */
+export interface WorktreeContent {
+  /** Whether it is still there; otherwise it held nothing new. */
+  readonly kept: boolean;
+  readonly commits: number;
+  /** Whether files in it are changed or new, and not committed. */
+  readonly dirty: boolean;
+}
+
+/** What is in a worktree: `2 commits and uncommitted changes`. */
+export function formatWorktreeContent({ commits, dirty }: Pick<WorktreeContent, 'commits' | 'dirty'>): string {
+  const counted = commits === 1 ? '1 commit' : `${commits} commits`;
+  if (!dirty) return counted;
+  return commits === 0 ? 'uncommitted changes' : `${counted} and uncommitted changes`;
+}
+
+/** The place of a worktree that is there, or was. */
+export function placeOf(worktree: Worktree | null): WorktreePlace | null {
+  if (worktree === null || worktree.kind === 'wanted') return null;
+  const { path, branch, base, repository } = worktree;
+  return { path, branch, base, repository };
+}

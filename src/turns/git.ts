@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { execProgram } from '../process/exec-program.ts';
+import type { Environment } from './turn-context.ts';
+
+/** What a git command has come to: its output, or why it failed. */
+export interface GitResult {
+  readonly ok: boolean;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs git commands in one folder. */
+export type Git = (...args: readonly string[]) => Promise<GitResult>;
+
+/** How to run git. */
+export interface GitOptions {
+  readonly env: Environment;
+  /** Aborted when it is to end early. */
+  readonly signal?: AbortSignal;
+}
+
+/** A checkout of a large repository takes its time. */
+const GIT_TIMEOUT_MS = 10 * 60_000;
+
+/** What git tells the programs that it starts about the repository that it works on: here it is to look for itself. */
+const REPOSITORY_VARIABLES: readonly string[] = [
+  ...['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_PREFIX', 'GIT_NAMESPACE'],
+  ...['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES'],
+];
+
+/** Runs git in a folder. Its messages are in English, so that they can be understood here. */
+export function createGit(cwd: string, { env, signal }: GitOptions): Git {
+  const removed = Object.fromEntries(REPOSITORY_VARIABLES.map((name) => [name, undefined]));
+  const gitEnv = { ...env, ...removed, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
+  const options = { cwd, env: gitEnv, timeoutMs: GIT_TIMEOUT_MS, ...(signal && { signal }) };
+  return async (...args) => {
+    const { exitCode, stdout, stderr, spawnError, timedOut } = await execProgram('git', args, options);
+    return {
+      ok: exitCode === 0,
+      out: stdout.replace(/\n$/, ''),
+      error:
+        spawnError !== null
+          ? explainSpawnError(spawnError, cwd)
+          : timedOut
+            ? 'git took longer than ten minutes'
+            : exitCode === null
+              ? 'git was killed'
+              : `git says: ${stderr.trim().split('\n').slice(-3).join(' ')}`,
+    };
+  };
+}
+
+/** A missing program and a missing folder look the same. */
+function explainSpawnError(error: Error, cwd: string): string {
+  if (!existsSync(cwd)) return `there is no folder ${cwd}`;
+  return 'code' in error && error.code === 'ENOENT' ? 'git is not installed, or not in PATH' : error.message;
+}

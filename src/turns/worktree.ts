@@ -1,0 +1,181 @@
+import { existsSync } from 'node:fs';
+import { mkdir, realpath, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
+import { createGit, type Git, type GitOptions } from './git.ts';
+
+/** A worktree to be made: its names, and the folder whose commit it gets. */
+export interface WantedWorktree extends Pick<WorktreePlace, 'path' | 'branch'> {
+  readonly cwd: string;
+}
+
+/** A worktree that is there, and the folder of it that stands for the one that it was made from; or why there is none. */
+export type MadeWorktree = { readonly place: WorktreePlace; readonly cwd: string } | { readonly message: string };
+
+const refuse = (reason: string): { readonly message: string } => ({
+  message: `no worktree can be made for it: ${reason}`,
+});
+
+/**
+ * Makes a worktree from the commit of a folder. One that a crash left half made, or made and not reported, has the name that
+ * only this worker has, and nobody has worked in it: it is made again.
+ */
+export async function makeWorktree({ path, branch, cwd }: WantedWorktree, options: GitOptions): Promise<MadeWorktree> {
+  const git = createGit(cwd, options);
+  const found = await findRepository(git, cwd);
+  if ('message' in found) return found;
+  const { prefix, base, repository } = found;
+  const place = { path, branch, base, repository };
+  const obstacle = await addWorktree(git, place);
+  return obstacle === null ? { place, cwd: join(path, prefix) } : refuse(obstacle);
+}
+
+/** Opens the worktree again that a worker has left, as it is; if it was removed since, it is made again. */
+export async function reopenWorktree(place: WorktreePlace, options: GitOptions): Promise<MadeWorktree> {
+  const { path, branch, repository } = place;
+  const git = createGit(repository, options);
+  const registered = await findWorktree(git, path);
+  if (registered !== undefined && existsSync(path)) return { place, cwd: path };
+  await removeWorktree(git, path);
+  if (!(await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`)).ok) {
+    const obstacle = await addWorktree(git, place);
+    return obstacle === null ? { place, cwd: path } : refuse(obstacle);
+  }
+  const added = await git('worktree', 'add', '--quiet', path, branch);
+  return added.ok ? { place, cwd: path } : refuse(added.error);
+}
+
+/** Removes what is half made of a worktree in which nobody has worked, and its branch. */
+export async function discardWorktree({ path, branch, cwd }: WantedWorktree, options: GitOptions): Promise<void> {
+  const found = await findRepository(createGit(cwd, options), cwd);
+  if ('message' in found) return;
+  const git = createGit(found.repository, options);
+  if ((await findWorktree(git, path))?.branch === branch) await removeWorktree(git, path);
+  await git('branch', '--quiet', '-d', branch);
+}
+
+/** Removes a worktree that holds nothing new, with its branch; any other is kept. If git fails, nothing is removed. */
+export async function closeWorktree(
+  place: WorktreePlace,
+  options: GitOptions,
+): Promise<{ readonly content: WorktreeContent; readonly warning?: string }> {
+  const { path, branch, repository } = place;
+  const { content, warning } = await inspectWorktree(place, options);
+  if (content.kept) return { content, ...(warning !== undefined && { warning }) };
+  const git = createGit(repository, options);
+  const problem = await removeWorktree(git, path);
+  if (problem !== null)
+    return { content: { ...content, kept: true }, warning: `the worktree ${path} could not be removed: ${problem}` };
+  await git('branch', '--quiet', '-D', branch);
+  return { content };
+}
+
+interface Repository extends Pick<WorktreePlace, 'base' | 'repository'> {
+  /** The path of the folder in the repository. */
+  readonly prefix: string;
+}
+
+/** Finds the repository of a folder and the commit that it is at. */
+async function findRepository(git: Git, cwd: string): Promise<Repository | { readonly message: string }> {
+  const { ok, out, error } = await git(
+    ...['rev-parse', '--show-toplevel', '--show-prefix', '--git-common-dir', 'HEAD^{commit}'],
+  );
+  const [top, prefix, common, base] = out.split('\n');
+  if (ok && prefix !== undefined && common !== undefined && base !== undefined)
+    return { prefix, base, repository: resolve(cwd, common) };
+  if (common !== undefined) return refuse(`the repository ${top} has no commit yet: make one first`);
+  if (error.includes('must be run in a work tree'))
+    return refuse(`${cwd} is in a repository without files (a bare one, or its .git folder)`);
+  return refuse(
+    error.includes('not a git repository') ? `${cwd} is not in a git repository: make one with \`git init\`` : error,
+  );
+}
+
+/** Makes a worktree; returns what stands in the way. Only if git fails is there more to find out. */
+async function addWorktree(git: Git, place: WorktreePlace): Promise<string | null> {
+  const { path, branch, base } = place;
+  const add = async (): Promise<string | null> => {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const { ok, error } = await git('worktree', 'add', '--quiet', '-b', branch, path, base);
+    return ok ? null : error;
+  };
+  try {
+    if ((await add()) === null) return null;
+    return (await clearTheWay(git, place)) ?? (await add());
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Removes what a crash has left of a worktree under the names of a new one; returns what must not be removed. */
+async function clearTheWay(git: Git, { path, branch, repository }: WorktreePlace): Promise<string | null> {
+  const registered = await findWorktree(git, path);
+  if (registered !== undefined && registered.branch !== branch && registered.branch !== null)
+    return `${path} is a worktree of the branch ${registered.branch}: remove it with \`git worktree remove\``;
+  if (registered === undefined && existsSync(path))
+    return `there is a folder ${path} already, which is no worktree: move it away`;
+  if (registered !== undefined) await removeWorktree(git, path);
+  // Whoever locked this name has been ended.
+  await rm(join(repository, 'refs/heads', `${branch}.lock`), { force: true });
+  const tip = await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`);
+  if (!tip.ok) return null;
+  const removed = await git('branch', '--quiet', '-d', branch);
+  return removed.ok ? null : `there is a branch ${branch} already, with commits of its own: rename or remove it`;
+}
+
+/** Finds a registered worktree by its path, and its branch; null if it has none. */
+async function findWorktree(git: Git, path: string): Promise<{ readonly branch: string | null } | undefined> {
+  const { out } = await git('worktree', 'list', '--porcelain');
+  const real = await realpath(path).catch(() => path);
+  const blocks = out.split('\n\n').map((block) => block.split('\n'));
+  const found = blocks.find(([first]) => first === `worktree ${path}` || first === `worktree ${real}`);
+  const prefix = 'branch refs/heads/';
+  return found && { branch: found.find((line) => line.startsWith(prefix))?.slice(prefix.length) ?? null };
+}
+
+/**
+ * Removes a worktree with all that is in it; returns why that was not possible. It goes as a whole, so that what is left of
+ * it after a crash does not look like somebody's changes; and git asks no questions about a folder that is gone.
+ */
+async function removeWorktree(git: Git, path: string): Promise<string | null> {
+  const moved = `${path}${REMOVED_SUFFIX}`;
+  try {
+    await rm(moved, { recursive: true, force: true });
+    if (existsSync(path)) await rename(path, moved);
+    const { ok, error } = await git('worktree', 'remove', '--force', '--force', path);
+    await rm(moved, { recursive: true, force: true });
+    return ok || error.includes('is not a working tree') ? null : error;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** The end of the name of a worktree's folder while it is removed. */
+const REMOVED_SUFFIX = '.removed';
+
+/** What a worktree holds that its repository did not have before: it is kept if that is anything, or not known. */
+async function inspectWorktree(
+  { path, branch, base, repository }: WorktreePlace,
+  options: GitOptions,
+): Promise<{ readonly content: WorktreeContent; readonly warning?: string }> {
+  if (!existsSync(path)) {
+    const count = await createGit(repository, options)('rev-list', '--count', `${base}..refs/heads/${branch}`, '--');
+    const commits = count.ok ? Number(count.out) : 0;
+    const content = { kept: commits > 0, commits, dirty: false };
+    return commits > 0
+      ? { content, warning: `the worktree ${path} is gone; its branch ${branch} is kept` }
+      : { content };
+  }
+  const git = createGit(path, options);
+  const [status, count] = await Promise.all([
+    git('status', '--porcelain', '--untracked-files=normal'),
+    git('rev-list', '--count', `${base}..refs/heads/${branch}`, 'HEAD', '--not', base, '--'),
+  ]);
+  if (!status.ok || !count.ok) {
+    const { error } = status.ok ? count : status;
+    const warning = `the worktree ${path} is kept: what it holds is not known (${error})`;
+    return { content: { kept: true, commits: 0, dirty: false }, warning };
+  }
+  const [commits, dirty] = [Number(count.out), status.out !== ''];
+  return { content: { kept: commits > 0 || dirty, commits, dirty } };
+}
