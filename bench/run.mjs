@@ -2,6 +2,7 @@
 // sizes; names such as `startup` run only those. CHECKOUT names another one of the project, built, BENCH_DIR another disk.
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { measureDispatcher } from './dispatcher.mjs';
+import { measureEvaluators } from './evaluators.mjs';
 import { measureForks } from './forks.mjs';
 import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
 import { measureJoins } from './joins.mjs';
@@ -18,6 +19,7 @@ import { measureWorkflows } from './workflows.mjs';
 const FIGURES = {
   transitions: measureTransitions,
   steps: measureSteps,
+  evaluators: measureEvaluators,
   forks: measureForks,
   joins: measureJoins,
   dispatcher: measureDispatcher,

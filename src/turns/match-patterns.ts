@@ -5,8 +5,25 @@ import type { Evaluator } from '../core/policy.ts';
 /** How long the patterns of a state may take together: an unfortunate one needs longer than a run lasts. */
 const DEADLINE_MS = 1_000;
 
-/** A pattern in which nothing is repeated or optional takes time in proportion to the text: it needs no deadline. */
-const MAY_BE_SLOW = /[*+?{]/;
+/** A search of so many steps takes far less time than the deadline. */
+const MAX_QUICK_STEPS = 5e7;
+const MAX_QUICK_CHOICES = 10;
+
+/**
+ * Whether a pattern cannot come near the deadline with this text, so that it needs none: setting one takes longer than most
+ * patterns. Each repetition multiplies the steps by the length of the text, unless repetitions are nested.
+ */
+function isSurelyQuick(pattern: string, text: string): boolean {
+  const bare = pattern
+    .replace(/\\[^1-9k]/g, '_')
+    .replace(/\[[^\]]*\]/g, '_')
+    .replace(/\(\?(?:[a-z]+\)|[:=!]|<[=!]|<\w+>)/g, '(');
+  if (/\\|\)[*+?{]/.test(bare)) return false;
+  const alternatives = bare.includes('(') ? [bare] : bare.split('|');
+  const repetitions = Math.max(...alternatives.map((each) => each.match(/[*+{]/g)?.length ?? 0));
+  const choices = bare.match(/[?|]/g)?.length ?? 0;
+  return choices <= MAX_QUICK_CHOICES && (repetitions === 0 || text.length ** (repetitions + 1) <= MAX_QUICK_STEPS);
+}
 
 const MATCH_ALL = new Script(
   'for (const pattern of patterns) matches.push(pattern === null ? null : pattern.test(text))',
@@ -23,7 +40,7 @@ export function matchPatterns(
 ): readonly PatternMatch[] {
   const sources = evaluators.map((evaluator) => (evaluator.kind === 'pattern' ? evaluator.pattern : null));
   const patterns = sources.map((source) => (source === null ? null : compile(source)));
-  if (sources.every((source) => source === null || !MAY_BE_SLOW.test(source)))
+  if (sources.every((source) => source === null || isSurelyQuick(source, text)))
     return patterns.map((pattern) => pattern?.test(text) ?? null);
   const matches: PatternMatch[] = [];
   context ??= createContext({});

@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { normalizeSpec } from '../core/named-workflows.ts';
+import { isStateFile } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
 import { locateWorkflow, type WorkflowLocation } from './locate.ts';
 
@@ -51,10 +52,13 @@ export function resolveLinks(path: string): string {
 
 /** Says what is missing: the workflow, or only the state in it. */
 async function explainMissing(path: string, spec: string, { message, hint }: RaymondError): Promise<string> {
-  const folder = await stat(dirname(path)).catch(() => null);
-  const isStateName = /\.(?:md|sh|bat|ps1)$/.test(path);
-  if (folder?.isDirectory() && isStateName) return `there is no state \`${basename(path)}\` in ${dirname(spec)}`;
-  const why = message.replaceAll(path, spec);
+  const siblings = await readdir(dirname(path)).catch(() => null);
+  const [name, folder] = [basename(path), dirname(spec)];
+  if (siblings !== null && isStateFile(name)) return `there is no state \`${name}\` in ${folder}`;
+  const isInWorkflow = siblings?.some(isStateFile) ?? false;
+  const why = isInWorkflow
+    ? `there is neither a state \`${name}\` nor a workflow of that name in ${folder}`
+    : message.replaceAll(path, spec);
   const suggestion = /^Did you mean (.*)\?$/.exec(hint ?? '')?.[1];
   return suggestion === undefined ? why : `${why} (did you mean ${suggestion}?)`;
 }

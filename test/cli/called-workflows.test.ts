@@ -142,6 +142,12 @@ test.each([
     'START.md:3:35: `target`: ../lib/NOWHERE.md: there is no state `NOWHERE.md` in ../lib',
   ],
   [
+    'a state without extension that is not in it',
+    '../lib/NOWHERE',
+    { 'lib/START.md': 'x' },
+    'START.md:3:35: `target`: ../lib/NOWHERE: there is neither a state `NOWHERE` nor a workflow of that name in ../lib',
+  ],
+  [
     'a state that is not in a zip',
     '../a.zip/NOWHERE',
     { 'a.zip': zipOf({ 'START.md': 'x' }) },
@@ -290,6 +296,24 @@ test('a graph draws each called workflow in a frame of its own', async () => {
   expect(out).toContain('s1 -.->|"result"| s2');
   const svg = await project.raymond('graph', 'main', '--format', 'svg');
   expect(svg.out).toContain('<title>the workflow lib</title>');
+});
+
+test('the policy and the evaluators of a one-file workflow are followed and checked like those of a folder', async () => {
+  const flow = (spec: string, other: string): string =>
+    `states:\n  START:\n    allowed_transitions:\n      - { tag: call-workflow, target: ${spec}, return: END }\n      - { tag: reset-workflow, target: ${other} }\n    evaluator: { match: TODO, then: { tag: reset-workflow, target: ${other} } }\n    prompt: Go.\n  END: { sh: 'echo "<result>x</result>"' }\n`;
+  const project = projectWith({
+    'lib/START.sh': 'echo "<result>x</result>"\n',
+    'good.yaml': flow('lib', 'lib/START'),
+    'bad.yaml': flow('../gone', 'lib/NOWHERE.sh'),
+  });
+  const { out } = await project.raymond('graph', 'good.yaml');
+  expect(out).not.toContain('missing');
+  expect(out).toContain('lib#47;START.sh');
+  const { code, err } = await project.raymond('run', 'bad.yaml');
+  expect(code).toBe(65);
+  expect(err).toContain('bad.yaml:4:39: `target`: there is no ../gone');
+  expect(err).toContain('bad.yaml:5:40: `target`: lib/NOWHERE.sh: there is no state `NOWHERE.sh` in lib');
+  expect(err).toContain('bad.yaml:6:68: `target`: lib/NOWHERE.sh: there is no state `NOWHERE.sh` in lib');
 });
 
 test('a test follows calls within the root that it is given, and a recording those of its run', async () => {

@@ -29,6 +29,10 @@ test('a pattern that would take for ever is given up; those before it have their
   expect(matchPatterns([evil], 'aaa', 50)).toStrictEqual([true]);
 });
 
+test.each(['(?:a|a)*$', '(a+)\\1+$', 'a*a*a*a*a*$', '(?=(a+)+$)b'])('%j is given up, too', (pattern) => {
+  expect(matchPatterns([patternOf(pattern)], `${'a'.repeat(20_000)}b`, 50)).toStrictEqual(['timeout']);
+});
+
 test('a pattern that cannot be compiled any more matches nothing', () => {
   expect(matchPatterns([patternOf('(')], '(')).toStrictEqual([false]);
 });

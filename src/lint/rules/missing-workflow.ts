@@ -1,7 +1,8 @@
-import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
+import type { TextPosition } from '../../core/text-position.ts';
 import { isWorkflowTag } from '../../core/transitions/index.ts';
 import { uniqueBy } from '../../graph/group-by.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { findSpecsInRules } from '../../graph/workflow-references.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
 import { quoteTag } from '../messages.ts';
 import { defineStateRule, type LintLevel, levelForTag } from '../rule.ts';
@@ -29,16 +30,13 @@ interface WrittenPath {
 }
 
 function listPaths(analysis: StateAnalysis): readonly WrittenPath[] {
-  const { state, entries } = analysis.source;
-  const inPolicy = state.rules.policy.flatMap(({ tag, target }, index): readonly WrittenPath[] => {
-    if (!isWorkflowTag(tag) || target === null) return [];
-    const at = entries[index]?.keys.target ?? entries[index]?.at ?? WHOLE_FILE;
-    return [{ spec: target, at, shown: '`target`', level: 'error' }];
-  });
+  const inRules = findSpecsInRules(analysis.source).map(
+    ({ spec, at }): WrittenPath => ({ spec, at, shown: '`target`', level: 'error' }),
+  );
   const inText = analysis.expandedTags.filter(({ name, sure }) => sure && isWorkflowTag(name));
   const level = levelForTag(analysis);
   return [
-    ...inPolicy,
+    ...inRules,
     ...inText.map(({ name, tag, at }) => ({ spec: tag.body, at, shown: quoteTag(name, tag), level })),
   ];
 }
