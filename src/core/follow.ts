@@ -10,6 +10,7 @@ import type { Event, Step, TransitionChoice } from './event.ts';
 import type { Streak } from './guards.ts';
 import { nextWorkerId } from './ids.ts';
 import { startJoin } from './join.ts';
+import { leftStateOf } from './left-state.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
 import { fileInWorkflow, type NamedWorkflows } from './named-workflows.ts';
 import { appendOutput, CURES } from './output-problem.ts';
@@ -205,20 +206,15 @@ function applyTags(
   events.push({
     kind: 'transition',
     at,
-    agent: agent.id,
-    state: agent.state,
+    ...leftStateOf(agent),
     tag: tags[0]?.tag ?? 'result',
     tags: tags.map(toFollowedTag),
     requested: requested.map(toFollowedTag),
     choice,
     to: result === undefined ? position.state : null,
     implicit,
-    session: openSessionOf(agent),
-    sessionUse: agent.sessionUse,
     cwd: position.cwd,
     depth: position.stack.length,
-    costMicros: agent.stateMicros,
-    tokens: agent.stateTokens,
     input: result ?? position.input,
   });
   if (result !== undefined) {
@@ -233,9 +229,6 @@ function applyTags(
   const joining = startJoin(forked.run, getAgent(forked.run, agent.id), join, at);
   return { ...joining, events: [...events, ...forked.events, ...joining.events] };
 }
-
-/** The id of an agent's own conversation; null if it has none of its own yet. */
-export const openSessionOf = ({ session }: Agent): string | null => (session?.kind === 'open' ? session.id : null);
 
 /** Adds the workers that an agent forked in `forkingState` to the run; the parent has moved on already. */
 function startWorkers(run: Run, parent: Agent, forkingState: string, workers: readonly Worker[], at: number): Step {

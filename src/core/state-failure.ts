@@ -4,6 +4,7 @@ import { failAgent } from './end-agent.ts';
 import type { Step, Transitioned } from './event.ts';
 import { backOffMs, type FailureKind } from './failure.ts';
 import { type CaughtOutcome, findGuard, outcomeOf, type Streak } from './guards.ts';
+import { leftStateOf } from './left-state.ts';
 import { nameState, workflowNameOf } from './named-workflows.ts';
 import { type Run, withAgent } from './run.ts';
 
@@ -82,7 +83,7 @@ export function takeGuard(
   const target = nameState(workflowNameOf(agent.state), file);
   // What happened to a judge does not concern the conversation of the agent.
   const isSpoilt = failure !== null && agent.evaluation === null && SPOILS_SESSION.has(failure);
-  const { id, state, session, stack, stateMicros, stateTokens, input } = agent;
+  const { session, input } = agent;
   const next: Agent = {
     ...agent,
     ...PER_STATE_DEFAULTS,
@@ -97,8 +98,7 @@ export function takeGuard(
       {
         kind: 'transition',
         at,
-        agent: id,
-        state,
+        ...leftStateOf(agent),
         tag: isSpoilt ? 'reset' : 'goto',
         tags: [],
         to: target,
@@ -106,12 +106,6 @@ export function takeGuard(
         guard: { outcome: key, message },
         requested,
         choice: { by: 'guard', name: key, why: message },
-        session: session?.kind === 'open' ? session.id : null,
-        sessionUse: agent.sessionUse,
-        cwd: agent.cwd,
-        depth: stack.length,
-        costMicros: stateMicros,
-        tokens: stateTokens,
         input,
       },
     ],

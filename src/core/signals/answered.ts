@@ -1,7 +1,7 @@
 import { endCompaction } from '../compaction.ts';
 import type { Step } from '../event.ts';
-import { openSessionOf } from '../follow.ts';
 import { followAnswer, requestedTags } from '../follow-answer.ts';
+import { openSessionOf } from '../left-state.ts';
 import { type Run, withAgent } from '../run.ts';
 import type { Answered } from '../signal.ts';
 import { afterCancelled, isOverBudget, recordTurnEnd } from './turn-end.ts';

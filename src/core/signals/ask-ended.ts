@@ -1,6 +1,7 @@
 import { type Agent, PER_STATE_DEFAULTS } from '../agent.ts';
 import type { AskAnswer } from '../ask.ts';
 import type { Event, Step } from '../event.ts';
+import { leftStateOf } from '../left-state.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { AskAnsweredSignal, AskTimedOutSignal } from '../signal.ts';
 
@@ -37,7 +38,6 @@ function leaveQuestion(
   { ask, tag, implicit }: Extract<Agent['phase'], { kind: 'asking' }>,
   { to, input, ended }: { readonly to: string; readonly input: string | null; readonly ended: Event },
 ): Step {
-  const { id, state, session, stack, stateMicros, stateTokens } = agent;
   const moved: Agent = {
     ...agent,
     ...PER_STATE_DEFAULTS,
@@ -49,20 +49,13 @@ function leaveQuestion(
   const transition: Event = {
     kind: 'transition',
     at: ended.at,
-    agent: id,
-    state,
+    ...leftStateOf(agent),
     tag: tag.tag,
     tags: [tag],
     requested: [tag],
     choice: { by: 'answer', name: null, why: null },
     to,
     implicit,
-    session: session?.kind === 'open' ? session.id : null,
-    sessionUse: agent.sessionUse,
-    cwd: agent.cwd,
-    depth: stack.length,
-    costMicros: stateMicros,
-    tokens: stateTokens,
     input,
   };
   return { run: withAgent(run, moved), events: [ended, transition] };
