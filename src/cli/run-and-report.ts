@@ -45,6 +45,7 @@ export async function runAndReport(
   const { watch, watchRetries, watchPrints } = reporter;
   const observers: RunEnvironment = {
     observe,
+    attended: reporter.takeAnswers !== undefined,
     ...(watch && { watch }),
     ...(watchRetries && { watchRetries }),
     ...(watchPrints && { watchPrints }),
@@ -53,8 +54,10 @@ export async function runAndReport(
   try {
     if (notice !== null) reporter.warn(notice);
     handle = await startRun(observers);
+    reporter.takeAnswers?.(handle.answer);
     for (const sentence of handle.damage) reporter.warn(sentence);
     const run = await waitUntilFinished(handle, reporter, terminal);
+    await reporter.whenFree?.();
     reporter.close();
     return await reportRunEnd(run, { started, cwd, alreadyReported: reportedProblems.agentIds }, options, terminal);
   } finally {

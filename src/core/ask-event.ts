@@ -15,6 +15,8 @@ interface Asked extends AgentEvent {
   readonly question: Question;
   /** When the question is over without an answer; null for never. */
   readonly untilMs: number | null;
+  /** The folder that its files are in; null if the run has none. */
+  readonly taskFolder: string | null;
 }
 
 /** A person answered; `by` says who, and `answeredAt` when, which may be long before. */

@@ -6,7 +6,7 @@ export const ON_ASK_OPTION: OptionRow<AskMode | null> = {
   key: 'on_ask',
   type: optionalChoice(...ASK_MODES),
   default: null,
-  whenOmitted: 'exit',
+  whenOmitted: 'wait in a terminal, else exit',
   example: 'exit',
   argument: '<mode>',
   scenario: 'authored',

@@ -7,6 +7,7 @@ import { shortenForMessage } from './problem.ts';
 import { type Run, withAgent } from './run.ts';
 import { takeGuard } from './state-failure.ts';
 import { firstLine } from './text.ts';
+import { workFoldersOf } from './work-folders.ts';
 
 /** Lets an agent wait for the answer of a person, or fail if the run is not to ask anybody. */
 export function askPerson(
@@ -20,9 +21,10 @@ export function askPerson(
   if (askModeOf(run) === 'fail') return failUnasked(run, agent, question, at);
   const ask = askIdOf(agent);
   const untilMs = question.timeoutMs === null ? null : at + question.timeoutMs;
+  const { taskFolder } = workFoldersOf(run, agent);
   return {
     run: withAgent(run, { ...agent, phase: { kind: 'asking', ask, question, askedAt: at, untilMs, tag, implicit } }),
-    events: [{ kind: 'asked', at, agent: agent.id, state: agent.state, ask, question, untilMs }],
+    events: [{ kind: 'asked', at, agent: agent.id, state: agent.state, ask, question, untilMs, taskFolder }],
   };
 }
 

@@ -166,11 +166,12 @@ const FIELDS: EventFormatters<object> = {
   }),
   woken: ({ agent, state }) => ({ agent, state }),
   session_lost: ({ agent, state, session, next, message }) => ({ agent, state, session_id: session, next, message }),
-  asked: ({ agent, state, ask, question, untilMs }) => ({
+  asked: ({ agent, state, ask, question, untilMs, taskFolder }) => ({
     agent,
     state,
     ask_id: ask,
     ...createQuestionFields(question, untilMs),
+    task_folder: taskFolder,
   }),
   ask_answered: ({ agent, state, ask, text, by, answeredAt, files }) => ({
     agent,

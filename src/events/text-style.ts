@@ -1,7 +1,7 @@
 import { inspect, styleText } from 'node:util';
 import type { ObservedStatus } from '../core/observed-status.ts';
 
-const TEXT_STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const;
+const TEXT_STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan', 'inverse'] as const;
 
 /** The styles that output uses. */
 export type TextStyle = (typeof TEXT_STYLES)[number];

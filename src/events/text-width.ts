@@ -51,6 +51,30 @@ export function wrapText(text: string, columns: number): readonly string[] {
   return [first, ...rest.map((line) => `${INDENT}${line}`)];
 }
 
+/** Breaks a text into lines of at most this width, between words if it can, in time linear in its length. */
+export function wrapWhole(text: string, columns: number): readonly string[] {
+  return text.split('\n').flatMap((line) => wrapLine(line.replaceAll('\t', '    '), Math.max(2, columns)));
+}
+
+function wrapLine(line: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  let [current, width] = ['', 0];
+  const append = (part: string, partWidth: number): void => {
+    if (width + partWidth > columns) {
+      lines.push(current.trimEnd());
+      [current, width] = ['', 0];
+    }
+    current += part;
+    width += partWidth;
+  };
+  for (const [word = ''] of line.matchAll(/\s+|\S+/g)) {
+    const wordWidth = widthOf(word);
+    if (wordWidth <= columns) append(word, wordWidth);
+    else for (const character of splitCharacters(word)) append(character, widthOf(character));
+  }
+  return [...lines, current.trimEnd()];
+}
+
 const INDENT = '  ';
 const PRINTABLE_ASCII = /^[ -~]*$/;
 const MAX_WRAPPED_CHARS = 10_000;

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
+import type { KeyListener } from './terminal.ts';
 
 /** The keys that the terminal itself turns into signals, unless it hands over every key as it is. */
 const SIGNAL_KEYS: Readonly<Record<string, NodeJS.Signals>> = {
@@ -19,8 +20,10 @@ const FOREGROUND_POLL_MS = 2_000;
  */
 export class Keyboard {
   private readonly input: ReadStream;
-  private action: ((key: string) => void) | null = null;
+  private action: KeyListener | null = null;
   private isGrabbed = false;
+  /** Whether another program reads the keys. */
+  private isLent = false;
   private poll: NodeJS.Timeout | undefined;
 
   constructor(input: ReadStream) {
@@ -28,7 +31,7 @@ export class Keyboard {
   }
 
   /** Calls back at each key; returns a function that stops listening. */
-  readonly listen = (action: (key: string) => void): (() => void) => {
+  readonly listen = (action: KeyListener): (() => void) => {
     this.action = action;
     process.on('SIGCONT', this.regrab);
     this.grab();
@@ -41,7 +44,7 @@ export class Keyboard {
 
   /** Lets the terminal hand over single keys, if somebody listens. */
   grab(): void {
-    if (this.action === null || this.isGrabbed) return;
+    if (this.action === null || this.isGrabbed || this.isLent) return;
     clearTimeout(this.poll);
     if (!isForeground()) {
       this.poll = setTimeout(() => this.grab(), FOREGROUND_POLL_MS).unref();
@@ -76,6 +79,16 @@ export class Keyboard {
     }
   }
 
+  /** Leaves the keys to another program until the returned function is called. */
+  lend(): () => void {
+    this.isLent = true;
+    this.release();
+    return () => {
+      this.isLent = false;
+      this.grab();
+    };
+  }
+
   /** A shell sets its own mode while a process is stopped. */
   private readonly regrab = (): void => {
     this.release();
@@ -87,12 +100,13 @@ export class Keyboard {
     this.release();
   };
 
-  private readonly handleKey = (text: string | undefined, { name, ctrl, sequence }: Key): void => {
+  private readonly handleKey = (text: string | undefined, { name, ctrl, meta, sequence }: Key): void => {
     const key = ctrl === true ? `ctrl-${name ?? sequence ?? ''}` : nameKey(text, name);
     const signal = SIGNAL_KEYS[sequence === '\u001c' ? 'ctrl-\\' : key];
+    const typed = ctrl === true || meta === true || text === undefined || /\p{Cc}/u.test(text) ? '' : text;
+    const isTaken = this.action?.(key, typed) ?? false;
     // As the terminal would: to every process of the foreground.
-    if (signal !== undefined) process.kill(0, signal);
-    else this.action?.(key);
+    if (signal !== undefined && !isTaken) process.kill(0, signal);
   };
 }
 

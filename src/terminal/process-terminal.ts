@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { errorCodeOf } from '../errors.ts';
+import { editText } from './editor.ts';
 import { Keyboard } from './keyboard.ts';
 import { startPager } from './pager.ts';
 import type { Screen, Terminal } from './terminal.ts';
@@ -11,6 +12,8 @@ export function openProcessTerminal(cwd: string): Terminal {
   const { stdin, stdout, stderr, env, platform } = process;
   const [out, err] = [createOutputWriter(stdout), createOutputWriter(stderr)];
   const isAsciiOnly = stderr.isTTY && !supportsUnicode(env, platform);
+  /** Ctrl-C is for the editor while one is open, which shares the terminal. */
+  const editing = { isOpen: false };
   const writeErr = (text: string): void => err.write(isAsciiOnly ? replaceSymbolsWithAscii(text) : text);
   return {
     out: (text) => out.write(text),
@@ -22,9 +25,10 @@ export function openProcessTerminal(cwd: string): Terminal {
     changeFolder: process.chdir,
     readStdin: () => buffer(stdin),
     env,
-    screen: detectScreen(writeErr),
+    screen: detectScreen(writeErr, editing),
     ...(stdin.isTTY && stderr.isTTY && { ask: (question) => askYesOrNo(question, stdin, stderr) }),
-    onInterrupt: (action) => onSignals(['SIGINT', 'SIGTERM'], action),
+    onInterrupt: (action) =>
+      onSignals(['SIGINT', 'SIGTERM'], (signal) => (signal === 'SIGINT' && editing.isOpen) || action()),
   };
 }
 
@@ -46,7 +50,7 @@ export function askYesOrNo(question: string, input: Readable, output: Writable):
 }
 
 /** The screen behind stderr; null if there is none, or if TERM says that it cannot move the cursor. */
-function detectScreen(write: Screen['write']): Screen | null {
+function detectScreen(write: Screen['write'], editing: { isOpen: boolean }): Screen | null {
   const { stdin, stderr, env, platform } = process;
   const isDumb = env.TERM === 'dumb' || (!env.TERM && platform !== 'win32');
   if (!stderr.isTTY || isDumb) return null;
@@ -59,7 +63,19 @@ function detectScreen(write: Screen['write']): Screen | null {
       stderr.on('resize', action);
       return () => stderr.off('resize', action);
     },
-    ...(keyboard !== null && { onKey: keyboard.listen }),
+    ...(keyboard !== null && {
+      onKey: keyboard.listen,
+      async edit(text, below) {
+        const takeBack = keyboard.lend();
+        editing.isOpen = true;
+        try {
+          return await editText(text, below, env);
+        } finally {
+          editing.isOpen = false;
+          takeBack();
+        }
+      },
+    }),
     onLeave: (leave, back) =>
       onLeave(
         () => {
@@ -108,7 +124,7 @@ function onLeave(leave: () => void, back: () => void): () => void {
   };
 }
 
-function onSignals(signals: readonly NodeJS.Signals[], action: () => void): () => void {
+function onSignals(signals: readonly NodeJS.Signals[], action: (signal: NodeJS.Signals) => void): () => void {
   for (const signal of signals) process.on(signal, action);
   return () => {
     for (const signal of signals) process.off(signal, action);

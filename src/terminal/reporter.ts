@@ -22,6 +22,10 @@ export interface Reporter {
   readonly warn: (line: string) => void;
   /** Shows that Ctrl-C was pressed, for the nth time. */
   readonly interrupt: (times: number) => void;
+  /** Takes the way in which answers get to the run; missing where nobody can answer. */
+  readonly takeAnswers?: (answer: (ask: string, text: string) => Promise<boolean>) => void;
+  /** Resolves when no other program has the screen; missing where none ever has. */
+  readonly whenFree?: () => Promise<unknown>;
   /** Restores the terminal. */
   readonly close: () => void;
 }

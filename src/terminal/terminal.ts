@@ -36,6 +36,12 @@ export interface ScreenSize {
   readonly color: boolean;
 }
 
+/**
+ * Takes a key, such as `f`, `up` or `ctrl-s`, and the text that it types, if any. Keys that mean a signal, such as Ctrl-C,
+ * come here first: the signal is not sent if it returns true.
+ */
+export type KeyListener = (key: string, typed: string) => boolean;
+
 /** A screen whose lines can be painted over. */
 export interface Screen {
   readonly write: (text: string) => void;
@@ -44,8 +50,10 @@ export interface Screen {
   readonly color: boolean;
   /** Calls back when the size has changed; returns a function that stops listening. */
   readonly onResize: (action: () => void) => () => void;
-  /** Calls back at each key, such as `f`, `up` or `ctrl-s`; returns what stops that. Missing where no keys can be read. */
-  readonly onKey?: (action: (key: string) => void) => () => void;
+  /** Calls back at each key; returns what stops that. Missing where no keys can be read. */
+  readonly onKey?: (action: KeyListener) => () => void;
+  /** Lets the user edit a text in an editor, with something to read below it; throws if that fails. Keys go there meanwhile. */
+  readonly edit?: (text: string, below: string) => Promise<string>;
   /** Calls `leave` before the process ends or is suspended, and `back` when it is resumed; returns what stops that. */
   readonly onLeave: (leave: () => void, back: () => void) => () => void;
 }

@@ -19,7 +19,7 @@ function setUp({ verbose = false, columns = 62 } = {}) {
     for (const event of events) show.observe(event);
     clock.advance(100);
   };
-  const press = (key: string): void => terminal.onKeyPressed?.(key);
+  const press = (key: string, typed = ''): boolean => terminal.onKeyPressed?.(key, typed) ?? false;
   return { terminal, clock, show, tell, press };
 }
 
@@ -111,7 +111,7 @@ run run-1: /w/book
     driver.begin('main');
     tell(driver.events);
     press('?');
-    expect(terminal.text).toContain('↑ ↓ PgUp PgDn scroll · f folds agents by state · space freezes the view');
+    expect(terminal.text).toContain('↑ ↓ PgUp PgDn scroll · a answers a question · f folds agents by state');
     press('?');
     expect(terminal.text).not.toContain('PgUp');
     show.close();
@@ -220,6 +220,38 @@ describe.skipIf(!hasScript)('in a real terminal', () => {
     await new Promise((done) => child.on('close', done));
     const mode = written.slice(written.lastIndexOf('speed')).split(/[\s;]+/);
     expect(mode).toEqual(expect.arrayContaining(['icanon', 'isig', 'echo', 'icrnl']));
+  });
+
+  test('a question is answered in place, with the editor of the user', async () => {
+    writeFileSync(join(home, 'wf', 'START.sh'), `echo '<ask next="NEXT">Publish it?</ask>'`);
+    writeFileSync(join(home, 'wf', 'NEXT.sh'), 'echo "<result>got $RAYMOND_INPUT</result>"');
+    writeFileSync(join(home, 'edit.sh'), 'sed -i "1s/$/, and more/" "$1"; kill -INT $(cat pid)');
+    const command = `env TERM=xterm NO_COLOR=1 LANG=C.UTF-8 VISUAL= EDITOR='sh edit.sh' ${process.execPath} ${CLI} wf --run-id r1; echo code $?`;
+    const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], { cwd: home, stdio: ['pipe', 'pipe', 'inherit'] });
+    const steps: [RegExp, string][] = [
+      [/press a to answer/, 'a'],
+      [/Enter: send/, 'Yes'],
+      [/> Yes/, '\u0007'],
+      [/and more/, '\r'],
+    ];
+    let written = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      written += chunk.toString();
+      if (steps.length === 4 && written.includes('press a')) writeFileSync(join(home, 'pid'), String(ownerOf('r1')));
+      if (steps[0]?.[0].test(written)) child.stdin.write(steps.shift()?.[1] ?? '');
+      if (written.includes('code ')) child.stdin.end();
+    });
+    await new Promise((done) => child.on('close', done));
+    expect(written).toContain('got Yes, and more');
+    expect(written).toContain('code 0');
+  });
+
+  test('without keys, a run that asks ends and says how to answer', async () => {
+    writeFileSync(join(home, 'wf', 'START.sh'), `echo '<ask next="START">Publish it?</ask>'`);
+    const command = `${process.execPath} ${CLI} wf --run-id r1 </dev/null; echo code $?`;
+    const { stdout } = spawnSync(SCRIPT, ['-qec', command, '/dev/null'], { cwd: home, encoding: 'utf8' });
+    expect(stdout).toContain('raymond answer r1 main-1 "TEXT" --resume');
+    expect(stdout).toContain('code 2');
   });
 
   const finish = (): void => writeFileSync(join(home, 'go'), '');

@@ -41,7 +41,7 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   sleeping: { why: true, untilMs: true, failure: true, message: true, count: true },
   woken: {},
   session_lost: { session: true, next: true, message: true },
-  asked: { ask: true, question: true, untilMs: true },
+  asked: { ask: true, question: true, untilMs: true, taskFolder: true },
   ask_answered: { ask: true, text: true, by: true, answeredAt: true, files: true },
   ask_timed_out: { ask: true },
   answer_withheld: { requested: true, implicit: true, session: true, sessionUse: true, cwd: true, costMicros: true },

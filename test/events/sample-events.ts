@@ -82,7 +82,7 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
   woken: { ...here, kind: 'woken' },
   session_lost: { ...here, kind: 'session_lost', session: 's1', next: 'new', message: 'it is gone' },
   asked: {
-    ...{ ...here, kind: 'asked', ask: 'main-2', untilMs: AT + 86_400_000 },
+    ...{ ...here, kind: 'asked', ask: 'main-2', untilMs: AT + 86_400_000, taskFolder: '/w/tasks/main' },
     question: {
       ...{ text: 'Publish it?', next: 'PUBLISH.md', timeoutMs: 86_400_000, timeoutNext: 'LATER.md' },
       displayFiles: [{ path: 'plan.md', label: 'The plan' }],

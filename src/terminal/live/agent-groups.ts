@@ -16,7 +16,7 @@ export interface StateCounts {
 
 /** The agents of a view by what they are doing, found in one pass for each frame. */
 export interface AgentGroups {
-  /** Those that go on: running first, then sleeping, joining and waiting ones, each in the order of their start. */
+  /** Those that go on: running first, then asking, sleeping, joining and waiting ones, each in the order of their start. */
   readonly live: readonly AgentView[];
   readonly running: number;
   readonly waiting: number;
@@ -25,6 +25,8 @@ export interface AgentGroups {
   readonly traffic: TurnTraffic;
   /** How many wait for a Claude turn, by what keeps them from it. */
   readonly turnWaits: ReadonlyMap<TurnWait, number>;
+  /** Those that wait for the answer of a person. */
+  readonly asking: readonly AgentView[];
   /** Those that wait until a time. */
   readonly sleepers: readonly AgentView[];
   /** In the order in which agents came to the states. */
@@ -65,9 +67,10 @@ export function groupAgents({
     return counts;
   };
   const totals = { running: 0, waiting: 0, failed: 0, paused: 0 };
-  const byPhase: Record<'running' | 'cancelling' | 'sleeping' | 'ready' | 'joining', AgentView[]> = {
+  const byPhase: Record<'running' | 'cancelling' | 'asking' | 'sleeping' | 'ready' | 'joining', AgentView[]> = {
     running: [],
     cancelling: [],
+    asking: [],
     sleeping: [],
     ready: [],
     joining: [],
@@ -80,7 +83,7 @@ export function groupAgents({
       stateOf(state)[counted] += 1;
     }
     if (phase === 'running' || phase === 'cancelling') byPhase[phase].push(agent);
-    else if (stop === null && (phase === 'sleeping' || phase === 'ready' || phase === 'joining'))
+    else if (stop === null && (phase === 'asking' || phase === 'sleeping' || phase === 'ready' || phase === 'joining'))
       byPhase[phase].push(agent);
   }
   for (const [state, done] of endedByState) stateOf(state).done = done;
@@ -101,9 +104,10 @@ export function groupAgents({
   }
   return {
     ...totals,
-    live: [...underWay, ...byPhase.sleeping, ...byPhase.joining, ...byPhase.ready],
+    live: [...underWay, ...byPhase.asking, ...byPhase.sleeping, ...byPhase.joining, ...byPhase.ready],
     traffic,
     turnWaits,
+    asking: byPhase.asking,
     sleepers: byPhase.sleeping,
     states: [...states.values()],
   };

@@ -19,6 +19,7 @@ export interface LiveContext {
   readonly now: number;
   readonly columns: number;
   readonly colorize: Colorizer;
+  readonly color: boolean;
 }
 
 /** A line for each agent: its id, its state, what it is doing, for how long, at what cost. */
@@ -96,6 +97,7 @@ const SPINNER = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 function getPhaseMark({ phase }: AgentView, now: number): { readonly sign: string; readonly style: TextStyle } {
   if (phase === 'running') return { sign: SPINNER[Math.floor(now / 1000) % SPINNER.length] ?? '', style: 'cyan' };
   if (phase === 'cancelling') return { sign: '×', style: 'yellow' };
+  if (phase === 'asking') return { sign: '?', style: 'yellow' };
   return phase === 'sleeping' || phase === 'joining' ? { sign: '~', style: 'yellow' } : { sign: '·', style: 'dim' };
 }
 
@@ -108,7 +110,7 @@ const formatCost = ({ costMicros }: AgentView): string => (costMicros === 0 ? ''
 const MAX_SHOWN_CHARS = 500;
 
 function formatDoing(
-  { phase, state, evaluator, doing, wait, join, turnWait }: ShownAgent,
+  { phase, state, evaluator, doing, wait, join, question, turnWait }: ShownAgent,
   now: number,
   width: number,
 ): string {
@@ -119,6 +121,7 @@ function formatDoing(
     return shorten(sanitizeLine(formatApiRetry(doing, doing.untilMs === null ? null : doing.untilMs - now)), width);
   }
   if (phase === 'cancelling') return shorten('being ended', width);
+  if (question !== null) return shorten(`asks: ${firstLine(question.text)}`, width);
   if (join !== null) return shorten(formatJoinWait(join, now), width);
   if (wait === null) return shorten(turnWait === null ? 'waiting' : `waiting for ${TURN_WAIT_WORDS[turnWait]}`, width);
   if (wait.why === 'usage_limit') return shorten(`usage limit until ${formatClock(wait.untilMs, now)}`, width);

@@ -21,6 +21,7 @@ export interface ScrollRange {
 /** The keys, for people. */
 export const KEYS_HELP = [
   '↑ ↓ PgUp PgDn scroll',
+  'a answers a question',
   'f folds agents by state',
   'space freezes the view',
   'Ctrl-C stops the run',

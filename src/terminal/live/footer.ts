@@ -18,6 +18,8 @@ export function renderFooter(
   view: LiveView,
   groups: AgentGroups,
   { now, columns, colorize }: LiveContext,
+  /** Whether questions can be answered here; null while that is done. */
+  canAnswer: boolean | null,
 ): readonly string[] {
   const figures = [
     `${formatDuration(computeWorkMs(view.worked, now))} `,
@@ -28,7 +30,12 @@ export function renderFooter(
   const unbroken = figures.map((figure) => figure.replaceAll(' ', NO_BREAK)).join(' ');
   return [
     ...wrapText(unbroken, columns).map((line) => colorize('dim', line.replaceAll(NO_BREAK, ' ').trimEnd())),
-    ...[formatApiFailure(groups), formatWaiting(groups, now), formatStopping(view, groups.running)]
+    ...[
+      formatQuestions(groups, canAnswer),
+      formatApiFailure(groups),
+      formatWaiting(groups, now),
+      formatStopping(view, groups.running),
+    ]
       .filter((line) => line !== null)
       .flatMap((line) => wrapText(line, columns).map((part) => colorize('yellow', part))),
   ];
@@ -44,6 +51,13 @@ function formatAgentCounts({ workers, endedWorkers }: LiveView, groups: AgentGro
     .map(([what, count]) => `${count} ${what}`);
   const all = [...(workers > 0 ? [`${endedWorkers} of ${workers} done`] : []), ...counts];
   return all.map((part, index) => (index < all.length - 1 ? `${part},` : part));
+}
+
+/** That a person is asked, and how to answer; null if nobody is. */
+function formatQuestions({ asking }: AgentGroups, canAnswer: boolean | null): string | null {
+  if (asking.length === 0 || canAnswer === null) return null;
+  const wait = `${formatCount(asking.length, 'question')} ${asking.length === 1 ? 'waits' : 'wait'} for you`;
+  return `${wait}: ${canAnswer ? 'press a to answer' : 'raymond asks'}`;
 }
 
 /** What keeps several agents from an answer of the API; null if it is not worth a line. */

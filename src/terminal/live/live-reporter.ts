@@ -6,6 +6,7 @@ import { createColorizer, type TextStyle } from '../../events/text-style.ts';
 import { wrapText } from '../../events/text-width.ts';
 import { isReportedElsewhere, type Reporter } from '../reporter.ts';
 import { type LiveClock, type Screen, SYSTEM_LIVE_CLOCK } from '../terminal.ts';
+import { AnswerPanel, type AskingView, type PanelActions } from './answer-panel.ts';
 import { INITIAL_CONTROLS, pressKey, type ScrollRange, type ViewControls } from './controls.ts';
 import { Painter } from './painter.ts';
 import { formatWindowTitle, layoutLiveView } from './render.ts';
@@ -33,9 +34,11 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
       latestActivities.clear();
     }
     const shown = frozen ?? { view, now };
-    const layout = layoutLiveView(shown.view, shown.now, size, { ...controls, remark: formatRemark() });
+    panel.update(view.stop === null ? listAsking(view) : []);
+    const choice = { ...controls, remark: formatRemark(), panel: panel.view, canAnswer: answer !== null };
+    const layout = layoutLiveView(shown.view, shown.now, size, choice);
     range = layout.range;
-    return { lines: layout.lines, title: formatWindowTitle(view, now) };
+    return { lines: layout.lines, title: formatWindowTitle(view, now), takesText: panel.view?.kind === 'typing' };
   });
   const formatRemark = (): string =>
     frozen !== null
@@ -52,7 +55,34 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
     controls = next;
     painter.paint();
   };
-  const stopReadingKeys = screen.onKey?.((key) => applyControls(pressKey(controls, key, range)));
+  const { edit } = screen;
+  /** How answers get to the run; null before it has started. */
+  let answer: PanelActions['answer'] | null = null;
+  let editorClosed: Promise<unknown> = Promise.resolve();
+  const panel = new AnswerPanel({
+    answer: async (ask, text) => (await answer?.(ask, text)) ?? false,
+    ...(edit !== undefined && {
+      async edit(text, question) {
+        const takeBack = painter.lend();
+        const edited = edit(text, question).finally(takeBack);
+        editorClosed = edited.catch(() => {});
+        return edited;
+      },
+    }),
+    print: (line) => print(line, 'yellow'),
+    repaint: () => painter.scheduleRepaint(),
+  });
+  const stopReadingKeys = screen.onKey?.((key, typed) => {
+    if (answer === null || !panel.press(key, typed)) {
+      applyControls(pressKey(controls, key, range));
+      return false;
+    }
+    if (controls.isFrozen) applyControls({ ...controls, isFrozen: false });
+    // What is pasted comes letter by letter, and may be long.
+    if (panel.isPasting) painter.scheduleRepaint();
+    else painter.paint();
+    return true;
+  });
   const print = (text: string, style?: TextStyle): void => {
     for (const line of text.split('\n').flatMap((part) => wrapText(part, screen.size().columns - 1))) {
       painter.print(style === undefined ? line : colorize(style, line));
@@ -67,7 +97,7 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
     observe(event) {
       labels.observe(event);
       const line = isReportedElsewhere(event) || SHOWN_IN_BLOCK.has(event.kind) ? null : formatEvent(event, labels.of);
-      if (line !== null) print(line, getEventStyle(event));
+      if (line !== null) print(event.kind === 'asked' ? abridge(line) : line, getEventStyle(event));
       if (event.kind === 'agent_ended') labels.forget(event.agent);
       pendingEvents.push(event);
       painter.scheduleRepaint();
@@ -84,6 +114,12 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
     },
     watchPrints: (printed) => print(formatEvent(printed, labels.of) ?? ''),
     warn: (line) => print(line, 'yellow'),
+    ...(screen.onKey !== undefined && {
+      takeAnswers(toRun) {
+        answer = toRun;
+      },
+    }),
+    whenFree: () => editorClosed,
     interrupt(times) {
       interrupts = times;
       applyControls({ ...controls, isFrozen: false });
@@ -94,6 +130,18 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
       painter.close();
     },
   };
+}
+
+const listAsking = ({ agents }: LiveView): readonly AskingView[] =>
+  [...agents.values()].filter((agent): agent is AskingView => agent.question !== null);
+
+const MAX_ASKED_LINES = 8;
+const MAX_ASKED_CHARS = 1_000;
+
+/** The beginning of a question: the block shows all of it. */
+function abridge(text: string): string {
+  const shown = text.slice(0, MAX_ASKED_CHARS).split('\n').slice(0, MAX_ASKED_LINES).join('\n');
+  return shown.length < text.length ? `${shown} …` : text;
 }
 
 /** The events that the block shows for as long as they matter. */

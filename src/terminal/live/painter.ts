@@ -6,12 +6,15 @@ import type { LiveClock, Screen, ScreenSize } from '../terminal.ts';
 export interface LiveBlock {
   readonly lines: readonly string[];
   readonly title: string;
+  /** Whether the user types a text: then what is pasted comes as such. */
+  readonly takesText?: boolean;
 }
 
 const ESC = '\u001b';
 const [BEGIN_FRAME, END_FRAME] = [`${ESC}[?2026h`, `${ESC}[?2026l`];
 const [SAVE_CURSOR, RESTORE_CURSOR] = [`${ESC}7`, `${ESC}8`];
 const [SAVE_TITLE, RESTORE_TITLE] = [`${ESC}[22;2t`, `${ESC}[23;2t`];
+const [PASTE_ON, PASTE_OFF] = [`${ESC}[?2004h`, `${ESC}[?2004l`];
 const [CLEAR_LINE, CLEAR_BELOW] = [`${ESC}[K`, `${ESC}[J`];
 /** The rows that are kept free below the block. */
 const ROWS_BELOW = 2;
@@ -42,6 +45,8 @@ export class Painter {
   /** What is on the screen now; undefined before the first frame and after the last. */
   private shown: ShownBlock | undefined;
   private closed = false;
+  /** Whether another program has the screen. */
+  private isLent = false;
   /** Whether finished lines wait, and how many were left out because they became too many. */
   private isHeld = false;
   private leftOut = 0;
@@ -76,6 +81,18 @@ export class Painter {
     this.scheduleRepaint();
   }
 
+  /** Leaves the screen to another program until the returned function is called; finished lines wait. */
+  lend(): () => void {
+    this.write(`${this.eraseBlock()}${this.takeFinished()}${this.restoreModes()}`);
+    this.shown = undefined;
+    this.isLent = true;
+    this.hold(true);
+    return () => {
+      this.isLent = false;
+      this.hold(false);
+    };
+  }
+
   /** How many finished lines are held back. */
   get heldLines(): number {
     return this.isHeld ? this.finishedLines.length + this.leftOut : 0;
@@ -91,8 +108,7 @@ export class Painter {
   close(): void {
     if (this.closed) return;
     this.stop();
-    const restoreTitle = this.shown === undefined ? '' : RESTORE_TITLE;
-    this.write(`${this.eraseBlock()}${this.takeFinished()}${restoreTitle}`);
+    this.write(`${this.eraseBlock()}${this.takeFinished()}${this.restoreModes()}`);
     this.shown = undefined;
   }
 
@@ -104,11 +120,12 @@ export class Painter {
     const { columns, rows } = this.screen.size();
     const area = { columns, rows: Math.max(1, rows - ROWS_BELOW), color: this.screen.color };
     const drawn = sanitizeBlock(this.draw(this.clock.now(), area));
-    if (this.isShown(drawn, columns)) return;
+    if (this.isLent || this.isShown(drawn, columns)) return;
     const title = drawn.title === (this.shown?.title ?? '') ? '' : `${ESC}]2;${drawn.title}\u0007`;
     const saveTitle = this.shown === undefined ? SAVE_TITLE : '';
     const finished = this.isHeld ? '' : this.takeFinished();
-    const start = `${saveTitle}${title}${finished === '' ? this.toTop() : this.eraseBlock()}${finished}`;
+    const paste = drawn.takesText === (this.shown?.takesText ?? false) ? '' : drawn.takesText ? PASTE_ON : PASTE_OFF;
+    const start = `${saveTitle}${title}${paste}${finished === '' ? this.toTop() : this.eraseBlock()}${finished}`;
     const block = drawn.lines.join(`${CLEAR_LINE}\r\n`);
     const below = drawn.lines.length === 0 ? '' : `\r\n\n${ESC}[A`;
     this.write(`${BEGIN_FRAME}${start}${block}${CLEAR_BELOW}${below}${SAVE_CURSOR}${END_FRAME}`);
@@ -118,8 +135,13 @@ export class Painter {
   /** Leaves the block standing, because the process ends or is suspended and others write from here on. */
   private leave(): void {
     if (this.closed || this.shown === undefined) return;
-    this.write(`${this.toCursor()}${this.takeFinished()}${RESTORE_TITLE}`);
+    this.write(`${this.toCursor()}${this.takeFinished()}${this.restoreModes()}`);
     this.shown = undefined;
+  }
+
+  private restoreModes(): string {
+    if (this.shown === undefined) return '';
+    return `${this.shown.takesText ? PASTE_OFF : ''}${RESTORE_TITLE}`;
   }
 
   private isShown({ lines, title }: LiveBlock, columns: number): boolean {
@@ -177,7 +199,8 @@ export class Painter {
 }
 
 /** The one way to the screen: what names and texts contain must not control it. */
-const sanitizeBlock = ({ lines, title }: LiveBlock): LiveBlock => ({
+const sanitizeBlock = ({ lines, title, takesText = false }: LiveBlock): LiveBlock => ({
+  takesText,
   lines: lines.map(sanitizeStyled),
   title: sanitizeLine(title),
 });

@@ -5,6 +5,8 @@ import { shorten, widthOf, wrapText } from '../../events/text-width.ts';
 import type { ScreenSize } from '../terminal.ts';
 import { type AgentGroups, groupAgents, type StateCounts } from './agent-groups.ts';
 import { type LiveContext, renderAgentLines } from './agent-lines.ts';
+import type { PanelView } from './answer-panel.ts';
+import { renderAnswerPanel } from './answer-panel-lines.ts';
 import { INITIAL_CONTROLS, KEYS_HELP, type ScrollRange, type ViewControls } from './controls.ts';
 import { renderFooter } from './footer.ts';
 import { renderStateLines } from './state-lines.ts';
@@ -19,6 +21,10 @@ export interface LiveLayout {
 /** What the user has chosen to see, and a short remark beside the name of the run. */
 export interface ViewChoice extends ViewControls {
   readonly remark: string;
+  /** The panel in which questions are answered, if it is open. */
+  readonly panel?: PanelView | null;
+  /** Whether questions can be answered here at all. */
+  readonly canAnswer?: boolean;
 }
 
 const NO_CHOICE: ViewChoice = { ...INITIAL_CONTROLS, remark: '' };
@@ -30,16 +36,23 @@ export function layoutLiveView(
   { columns, rows, color }: ScreenSize,
   choice: ViewChoice = NO_CHOICE,
 ): LiveLayout {
-  if (view.worked.period === null) return { lines: [], range: { lastOffset: 0, page: 1 } };
+  if (view.worked.period === null) return { lines: [], range: NO_RANGE };
   // A full line would leave the cursor between two rows.
-  const context: LiveContext = { now, columns: Math.max(1, columns - 1), colorize: createColorizer(color) };
+  const context: LiveContext = { now, columns: Math.max(1, columns - 1), colorize: createColorizer(color), color };
   const groups = groupAgents(view);
-  const footer = [...renderFooter(view, groups, context), ...(choice.showsHelp ? renderHelp(context) : [])];
+  const { panel = null, canAnswer = false } = choice;
+  const footer = [
+    ...renderFooter(view, groups, context, panel === null ? canAnswer : null),
+    ...(choice.showsHelp ? renderHelp(context) : []),
+  ];
   const head = rows < FEW_ROWS ? [] : [renderRule(view, choice.remark, context)];
   const room = Math.max(0, rows - Math.min(ROWS_FOR_HISTORY, Math.floor(rows / 4)) - head.length - footer.length);
-  const { lines: body, range } = choice.isFolded
-    ? renderScrolled(groups.states, choice.offset, room, context, (states) => renderStateLines(states, context))
-    : renderAgents(groups, choice.offset, room, context);
+  const { lines: body, range } =
+    panel !== null
+      ? { lines: renderAnswerPanel(panel, room, context), range: NO_RANGE }
+      : choice.isFolded
+        ? renderScrolled(groups.states, choice.offset, room, context, (states) => renderStateLines(states, context))
+        : renderAgents(groups, choice.offset, room, context);
   const lines = [...head, ...body, ...footer]
     .slice(-rows)
     .map((line) => (widthOf(line) > context.columns ? shorten(sanitizeLine(line), context.columns) : line));
@@ -49,7 +62,7 @@ export function layoutLiveView(
 /** The title of the window; empty before the run has started. */
 export function formatWindowTitle(view: LiveView, now: number): string {
   if (view.name === '') return '';
-  const { live } = groupAgents(view);
+  const { live, asking } = groupAgents(view);
   const limit = live.find(({ wait }) => wait?.why === 'usage_limit')?.wait;
   const [only, second] = live;
   const activity =
@@ -57,12 +70,15 @@ export function formatWindowTitle(view: LiveView, now: number): string {
       ? 'stopping'
       : limit
         ? `waiting until ${formatClock(limit.untilMs, now)}`
-        : second === undefined
-          ? (only?.state ?? 'ending')
-          : formatCount(live.length, 'agent');
+        : asking.length > 0 && asking.length === live.length
+          ? 'waiting for an answer'
+          : second === undefined
+            ? (only?.state ?? 'ending')
+            : formatCount(live.length, 'agent');
   return sanitizeLine(`raymond: ${view.name} — ${activity} ${formatDollars(view.spentMicros)}`);
 }
 
+const NO_RANGE: ScrollRange = { lastOffset: 0, page: 1 };
 const FEW_ROWS = 8;
 const ROWS_FOR_HISTORY = 6;
 

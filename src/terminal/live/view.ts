@@ -8,6 +8,7 @@ import type { Joining } from '../../core/worker-event.ts';
 import { formatAgentLabel } from '../../events/agent-labels.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { NO_WORK_TIME, updateWorkTime, type WorkTime } from '../../events/work-time.ts';
+import { createQuestionView, type QuestionView } from './question-view.ts';
 
 /** An agent as the live view shows it. */
 export interface AgentView {
@@ -25,6 +26,8 @@ export interface AgentView {
   readonly wait: AgentWait | null;
   /** The workers it waits for while it joins; null otherwise. */
   readonly join: JoinView | null;
+  /** The question it waits with; null otherwise. */
+  readonly question: QuestionView | null;
   readonly parent: string | null;
   /** Its variable `group`, by which a join may choose. */
   readonly group: string | null;
@@ -168,7 +171,7 @@ type AgentChange<Kind extends AgentEvent['kind']> = (
   agent: AgentView,
 ) => Partial<AgentView>;
 
-const IDLE = { since: null, doing: null, wait: null, join: null };
+const IDLE = { since: null, doing: null, wait: null, join: null, question: null };
 
 const becomes = (phase: Phase['kind']) => (): Partial<AgentView> => ({ ...IDLE, phase });
 
@@ -200,7 +203,7 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
   worktree_leaving: becomes('worktree'),
   worktree_left: null,
   agent_resumed: becomes('ready'),
-  asked: becomes('asking'),
+  asked: (event) => ({ ...IDLE, phase: 'asking', question: createQuestionView(event) }),
   ask_answered: becomes('ready'),
   ask_timed_out: becomes('ready'),
   answer_withheld: becomes('withheld'),

@@ -1,5 +1,5 @@
 import { widthOf } from '../../../src/events/text-width.ts';
-import type { LiveClock, Screen } from '../../../src/terminal/terminal.ts';
+import type { KeyListener, LiveClock, Screen } from '../../../src/terminal/terminal.ts';
 
 /** A terminal in memory. It supports only the codes that the painter uses, and throws at any other. */
 export class FakeTerminal implements Screen {
@@ -17,7 +17,7 @@ export class FakeTerminal implements Screen {
   private readonly listeners = new Set<() => void>();
   leave: (() => void) | undefined;
   back: (() => void) | undefined;
-  onKeyPressed: ((key: string) => void) | undefined;
+  onKeyPressed: KeyListener | undefined;
   private columns: number;
   private height: number;
 
@@ -38,7 +38,7 @@ export class FakeTerminal implements Screen {
     return () => Object.assign(this, { leave: undefined, back: undefined });
   };
 
-  readonly onKey = (act: (key: string) => void) => {
+  readonly onKey = (act: KeyListener) => {
     this.onKeyPressed = act;
     return () => {
       this.onKeyPressed = undefined;
@@ -95,7 +95,7 @@ export class FakeTerminal implements Screen {
     else if (letter === 'J') this.clearBelow();
     else if (code === '22;2t') this.titles.push(this.title);
     else if (code === '23;2t') this.title = this.titles.pop() ?? '';
-    else if (!/^\?2026[hl]$|^\d+m$/.test(code)) throw new Error(`unknown code: ${code}`);
+    else if (!/^\?(?:2026|2004)[hl]$|^\d+m$/.test(code)) throw new Error(`unknown code: ${code}`);
   }
 
   private clearBelow(): void {

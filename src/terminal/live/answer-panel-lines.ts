@@ -1,0 +1,97 @@
+import { formatCount } from '../../events/format.ts';
+import { sanitizeLine } from '../../events/sanitize.ts';
+import { shorten, wrapText } from '../../events/text-width.ts';
+import type { LiveContext } from './agent-lines.ts';
+import { renderAnswerLine } from './answer-line.ts';
+import type { AskingView, PanelView } from './answer-panel.ts';
+import { formatDeadline, type QuestionView, wrapQuestion } from './question-view.ts';
+
+/** The lines of the panel, at most so many. */
+export function renderAnswerPanel(panel: PanelView, room: number, context: LiveContext): readonly string[] {
+  return panel.kind === 'choosing'
+    ? renderChoice(panel.asking, panel.index, room, context)
+    : renderTyping(panel, room, context);
+}
+
+const CHOICE_HELP = 'number, or ↑ ↓ and Enter: choose · Esc: close';
+const TYPING_HELP = 'Enter: send · Ctrl-G: editor · Ctrl-J: new line · ↑ ↓: scroll · Esc: later';
+
+/** A line for each question around the marked one. */
+function renderChoice(
+  asking: readonly AskingView[],
+  index: number,
+  room: number,
+  context: LiveContext,
+): readonly string[] {
+  const { columns, colorize } = context;
+  const help = renderHelp(CHOICE_HELP, context);
+  const page = Math.max(1, room - help.length - 1);
+  const first = Math.max(0, Math.min(index - Math.floor(page / 2), asking.length - page));
+  const lines = asking.slice(first, first + page).map(({ label, question }, at) => {
+    const number = first + at + 1;
+    const text = sanitizeLine(question.text.slice(0, MAX_LINE_CHARS));
+    const line = shorten(`${number} ${label}: ${text}`, columns - 2);
+    return first + at === index ? colorize('bold', `> ${line}`) : `  ${line}`;
+  });
+  return [colorize('yellow', `${formatCount(asking.length, 'question')}:`), ...lines, ...help];
+}
+
+/** The question, as much of it as fits, and the answer so far. */
+function renderTyping(
+  { agent, line, offset, setRange, note }: Extract<PanelView, { kind: 'typing' }>,
+  room: number,
+  context: LiveContext,
+): readonly string[] {
+  const { columns, colorize, color, now } = context;
+  const { question, label, state } = agent;
+  const head = shorten(`? ${label} ${sanitizeLine(state)} asks${formatDeadline(question, now)}:`, columns);
+  const help = room < FEW_ROWS ? [] : renderHelp(TYPING_HELP, context);
+  const notes = note === null ? [] : [colorize('yellow', shorten(sanitizeLine(note), columns))];
+  const rows = Math.max(1, Math.min(MAX_ANSWER_ROWS, Math.floor(room / 3)));
+  const mark = (character: string): string =>
+    color ? colorize('inverse', character === '' ? ' ' : character) : `|${character}`;
+  const answer = renderAnswerLine(line, { columns: columns - PROMPT.length - 1, rows }, mark).map(
+    (text, at) => `${colorize('cyan', at === 0 ? PROMPT : ' '.repeat(PROMPT.length))}${text}`,
+  );
+  const left = Math.max(0, room - 1 - answer.length - notes.length - help.length);
+  const shown = renderQuestion(question, offset, left, setRange, context);
+  return [colorize('yellow', head), ...shown, ...answer, ...notes, ...help].slice(-Math.max(1, room));
+}
+
+/** The part of a question that is in view, and a line about the rest if there is any. */
+function renderQuestion(
+  question: QuestionView,
+  offset: number,
+  room: number,
+  setRange: (lastOffset: number, page: number) => void,
+  { columns, colorize }: LiveContext,
+): readonly string[] {
+  const lines = wrapQuestionOnce(question, columns);
+  const page = lines.length <= room ? room : Math.max(0, room - 1);
+  const lastOffset = Math.max(0, lines.length - page);
+  setRange(lastOffset, Math.max(1, page));
+  if (lastOffset === 0 || room === 0) return lines.slice(0, page);
+  const above = Math.min(offset, lastOffset);
+  const hidden = [above > 0 ? `↑ ${above} more` : '', above < lastOffset ? `↓ ${lastOffset - above} more` : ''];
+  return [...lines.slice(above, above + page), colorize('dim', hidden.filter((part) => part !== '').join('   '))];
+}
+
+/** A question is laid out once for each width, and not for each frame. */
+const wrapped = new WeakMap<QuestionView, { readonly columns: number; readonly lines: readonly string[] }>();
+
+function wrapQuestionOnce(question: QuestionView, columns: number): readonly string[] {
+  const known = wrapped.get(question);
+  if (known?.columns === columns) return known.lines;
+  const lines = wrapQuestion(question, columns);
+  wrapped.set(question, { columns, lines });
+  return lines;
+}
+
+const renderHelp = (text: string, { columns, colorize }: LiveContext): readonly string[] =>
+  wrapText(text, columns).map((line) => colorize('dim', line));
+
+const PROMPT = '> ';
+const MAX_ANSWER_ROWS = 5;
+const MAX_LINE_CHARS = 500;
+/** With fewer lines there is no room for help. */
+const FEW_ROWS = 6;
