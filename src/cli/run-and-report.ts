@@ -58,6 +58,7 @@ export async function runAndReport(
     for (const sentence of handle.damage) reporter.warn(sentence);
     const run = await waitUntilFinished(handle, reporter, terminal);
     await reporter.whenFree?.();
+    for (const sentence of handle.afterthoughts) reporter.warn(sentence);
     reporter.close();
     return await reportRunEnd(run, { started, cwd, alreadyReported: reportedProblems.agentIds }, options, terminal);
   } finally {

@@ -1,4 +1,4 @@
-import { ON_ASK_OPTION } from './ask-options.ts';
+import { NOTIFY_OPTION, ON_ASK_OPTION } from './ask-options.ts';
 import {
   EFFORTS,
   findEffortProblem,
@@ -175,6 +175,8 @@ export const OPTION_TABLE = {
   }),
   /** What a run does at a question; null to wait only where somebody watches. */
   onAsk: ON_ASK_OPTION,
+  /** A command to be run when a person should know something; null for none. */
+  notify: NOTIFY_OPTION,
   /** What `<reset>` without a `stack` attribute does with the callers. */
   resetStack: option({
     key: 'reset_stack',

@@ -11,6 +11,7 @@ import type { StopMode } from '../store/stop-request.ts';
 import type { RunStore } from '../store/store.ts';
 import type { AskBoard } from '../turns/ask-board.ts';
 import { describeAnswerer } from './answerer.ts';
+import { Notifier } from './notifier.ts';
 import type { RunContext } from './run-context.ts';
 import { createWorld } from './world.ts';
 
@@ -37,6 +38,8 @@ export interface RunHandle {
   readonly initial: Run;
   /** What was damaged of the run's files and had to be restored: a sentence each. */
   readonly damage: readonly string[];
+  /** What went wrong after the last event, when the run has finished: a sentence each. */
+  readonly afterthoughts: readonly string[];
   /** The events from the moment this is first read. */
   readonly events: AsyncIterable<Event>;
   /** The run as it stands when nothing is due any more. */
@@ -64,7 +67,15 @@ export function launchRun(
   // Every running turn listens, and there may be thousands: Node need not warn of a leak.
   setMaxListeners(0, stopping.signal, killing.signal);
   let stream: EventStream | undefined;
+  const afterthoughts: string[] = [];
+  const notifier = createNotifier(context, (about, message) => {
+    if (hasEnded) afterthoughts.push(`warning: ${message}`);
+    else inbox.put({ kind: 'noticed', at: runtime.clock.now(), about, message });
+  });
+  let hasEnded = false;
   const notifyObservers = (events: readonly Event[]): void => {
+    hasEnded ||= events.some(({ kind }) => kind === 'run_ended');
+    notifier?.observe(events);
     stream?.push(events);
     for (const event of events) ignoreErrors(() => observe?.(event));
   };
@@ -104,7 +115,9 @@ export function launchRun(
       }
     } finally {
       stopWatching();
+      hasEnded = true;
       await store.close();
+      await notifier?.close(killing.signal.aborted ? LAST_WORDS_MS : undefined);
       stream?.end();
     }
   };
@@ -117,6 +130,7 @@ export function launchRun(
     id: run.id,
     initial: run,
     damage,
+    afterthoughts,
     get events() {
       stream ??= new EventStream();
       return stream;
@@ -141,7 +155,30 @@ export function createEndedHandle(run: Run, damage: readonly string[]): RunHandl
   events.end();
   const noop = (): void => {};
   const answer = async (): Promise<boolean> => false;
-  return { id: run.id, initial: run, damage, events, finished: Promise.resolve(run), stop: noop, kill: noop, answer };
+  return {
+    id: run.id,
+    initial: run,
+    damage,
+    afterthoughts: [],
+    events,
+    finished: Promise.resolve(run),
+    stop: noop,
+    kill: noop,
+    answer,
+  };
+}
+
+/** How long a command may take to tell that a run was ended at once. */
+const LAST_WORDS_MS = 1_000;
+
+/** What tells people about a run, if the user wants that; nothing does for a run that is only tested. */
+function createNotifier(
+  { run, options, env, runtime }: RunContext,
+  warn: (about: { readonly agent: string; readonly state: string }, message: string) => void,
+): Notifier | null {
+  const { id: agent = 'main', state = '', cwd = process.cwd() } = run.agents[0] ?? {};
+  if (options.notify === null || runtime.isSandbox) return null;
+  return new Notifier({ run, command: options.notify, cwd, env, warn: (message) => warn({ agent, state }, message) });
 }
 
 /** An observer that throws must not stop a run. */

@@ -136,6 +136,7 @@ export const RUNNING: Named<keyof RunHandle> = {
   id: true,
   initial: true,
   damage: true,
+  afterthoughts: true,
   events: true,
   finished: true,
   stop: true,
