@@ -13,6 +13,7 @@ import { resolveRunId } from '../store/runs.ts';
 import { openWorkflow } from '../workflow/workflow.ts';
 import { currentPlatform } from './platform.ts';
 import { hasTurnFiles, type RecordedAnswer, type RecordingContext, recordAnswer } from './record/answers.ts';
+import { recordAsks } from './record/asks.ts';
 import { recordExpectations } from './record/expectations.ts';
 import { createScrubber, isSecretName, SECRET_MASK } from './record/scrub.ts';
 import { collectVisits, type RecordedTurn, type RecordedVisit } from './record/visits.ts';
@@ -69,6 +70,7 @@ export async function recordRun(runRef: string, request: RecordRequest): Promise
     scripts: realScripts ? 'real' : 'played',
     ...(await fingerprintScripts(run, Object.keys(answers.byState))),
     answers: answers.byState,
+    ...recordAsks(events, context),
     expect: recordExpectations(run, events, visits, scrub),
   };
   return { run, scenario, answers: answers.count, notes };

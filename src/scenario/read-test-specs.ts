@@ -2,6 +2,7 @@ import { basename, resolve } from 'node:path';
 import { OPTIONS, type Options } from '../core/options.ts';
 import { isPrompt, type Scope } from '../core/state-names.ts';
 import type { YamlPath } from '../yaml/document.ts';
+import { readAsks } from './asks.ts';
 import type { ExpectContent } from './expect-schema.ts';
 import { type CheckedScenarioFile, checkScenarioFile, type ScenarioFile, scenarioFileError } from './file.ts';
 import { listFixtures } from './fixtures.ts';
@@ -32,6 +33,7 @@ function buildTestSpec(
   const base = readAnswersFrom(file, from, scope);
   const ownAnswers = readAnswers(file, scope, own, path);
   const sharedAnswers = readAnswers(file, scope, shared);
+  const [sharedAsks, ownAsks] = [readAsks(file, scope, shared.asks), readAsks(file, scope, own.asks, path)];
   const variables = { ...shared.vars, ...own.vars };
   return {
     name: own.name ?? basename(file.name).replace(/(\.test)?\.ya?ml$/, ''),
@@ -44,6 +46,8 @@ function buildTestSpec(
     },
     ownAnswers,
     sharedAnswers,
+    asks: new Map([...sharedAsks, ...ownAsks]),
+    ownAsks,
     scenariosInFile: file.content.scenarios?.length ?? 1,
     input: input ?? null,
     options: { ...toRunOptions({ ...shared.options, ...own.options }), variables },

@@ -49,6 +49,11 @@ export const BY_PROMPT: JsonSchemaNode = {
   },
 };
 
+/** A mapping whose keys are STATE or AGENT/STATE. */
+export const BY_AGENT_AND_STATE: JsonSchemaNode = {
+  propertyNames: { pattern: `^(${NAME_PATTERN}/)?${NAME_PATTERN}$` },
+};
+
 /** A list of states. */
 export const STATE_LIST: JsonSchemaNode = { items: { type: TEXT_TYPES, ...STATE_NAME } };
 

@@ -13,6 +13,7 @@ import {
   stateAnswersSchema,
   textSchema,
 } from './answer-schema.ts';
+import { asksSchema, PERSON_KEYS } from './asks.ts';
 import { EXPECT_SHAPE, expectKeysAt, expectSchema } from './expect-schema.ts';
 import { ANSWERS, BY_SCRIPT } from './schema-keywords.ts';
 
@@ -81,6 +82,7 @@ const SCENARIO_SHAPE = {
     .meta(ANSWERS)
     .optional()
     .describe('The answers, by state.'),
+  asks: asksSchema.optional().describe('What people answer to questions, by the state that asks.'),
   expect: expectSchema.optional().describe('The expected outcome.'),
 };
 
@@ -119,6 +121,7 @@ export function scenarioKeysAt([first, second, ...rest]: readonly PropertyKey[])
   if (first === 'scenarios')
     return typeof second === 'number' && rest.length > 0 ? scenarioKeysAt(rest) : Object.keys(LISTED_SCENARIO_SHAPE);
   if (first === 'expect') return second === undefined ? Object.keys(EXPECT_SHAPE) : expectKeysAt([second, ...rest]);
+  if (first === 'asks') return PERSON_KEYS;
   return first === 'options'
     ? Object.keys(OPTIONS_SHAPE)
     : answerKeysAt([first, ...(second === undefined ? [] : [second]), ...rest]);

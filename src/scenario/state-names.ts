@@ -64,8 +64,9 @@ class StateNameChecker {
 
   /** Checks one scenario, or what several share. */
   checkBlock(path: YamlPath, block: unknown): void {
-    const { answers, vars, recorded_scripts: recorded, expect } = asMapping(block);
+    const { answers, asks, vars, recorded_scripts: recorded, expect } = asMapping(block);
     this.checkStateKeys([...path, 'answers'], answers, (at, value, file) => this.checkKindKeys(at, value, file));
+    this.checkStateKeys([...path, 'asks'], asks, () => {}, splitAgentAndState);
     for (const name of Object.keys(asMapping(vars))) {
       const problem = variableNameProblem(name, this.scope.platform);
       if (problem !== undefined) this.report([...path, 'vars', name], problem);

@@ -1,6 +1,7 @@
 import type { Options } from '../core/options.ts';
 import type { RunStatus } from '../core/run.ts';
 import type { TextPosition } from '../core/text-position.ts';
+import type { AsksByState } from './asks.ts';
 import type { Fixtures } from './fixtures.ts';
 import type { AnswersByState, Scenario } from './scenario.ts';
 
@@ -49,6 +50,9 @@ export interface TestSpec {
   /** The answers in its own block, and those that it shares with the others of its file. */
   readonly ownAnswers: AnswersByState;
   readonly sharedAnswers: AnswersByState;
+  /** What people answer, and those of these answers that are in its own block. */
+  readonly asks: AsksByState;
+  readonly ownAsks: AsksByState;
   /** The number of scenarios in its file. */
   readonly scenariosInFile: number;
   readonly input: string | null;

@@ -8,7 +8,9 @@ import type { RunHandle } from '../runtime/run-handle.ts';
 import { startRunWith } from '../runtime/start.ts';
 import type { CannedAnswer } from '../scenario/scenario.ts';
 import type { TestSpec } from '../scenario/test-spec.ts';
+import { findLayout } from '../store/layout.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import { People } from './people.ts';
 import { type SimulationSetup, startSimulatedProcess } from './simulated-process.ts';
 
 /** The id of the run in every sandbox, which has no other run. */
@@ -32,23 +34,27 @@ export interface TestRun {
   readonly events: readonly Event[];
   /** The canned answers that were used. */
   readonly usedAnswers: ReadonlySet<CannedAnswer>;
+  /** The keys of the answers of people that were used. */
+  readonly usedAsks: ReadonlySet<string>;
   /** What the scenario lacks, each message once. */
   readonly scenarioErrors: readonly string[];
   /** Whether it was ended because it took too long. */
   readonly isTimedOut: boolean;
   /** Whether it was ended by the sandbox's `abortSignal`. */
   readonly isAborted: boolean;
-  /** How many processes it took: one more for each crash that the scenario asks for. */
+  /** How many processes it took: one more for each crash that the scenario asks for, and for answers of people. */
   readonly processCount: number;
 }
 
-/** Runs a scenario to its end, resuming the run after each simulated crash. */
+/** Runs a scenario to its end, resuming the run after each simulated crash, and when people have answered its questions. */
 export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: Sandbox): Promise<TestRun> {
   const { folder, env } = sandbox;
   const { scenario, input } = spec;
   const scenarioErrors = new Set<string>();
   const usedAnswers = new Set<CannedAnswer>();
+  const people = new People(spec.asks, findLayout(folder), TEST_RUN_ID);
   const setup: SimulationSetup = {
+    people,
     workflow,
     scenario,
     onAnswerUsed: (answer) => usedAnswers.add(answer),
@@ -66,19 +72,23 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
     for (let processCount = 1; ; processCount += 1) {
       watchdog.watch(handle);
       const outcome = await Promise.race([handle.finished, simulated.crashed]);
-      if (outcome !== 'crashed') {
+      const answeredAt = outcome === 'crashed' || watchdog.isOver ? null : await people.answerNext(outcome);
+      if (outcome !== 'crashed' && answeredAt === null) {
         return {
           folder,
           run: outcome,
           events: processCount === 1 ? observedEvents : await readRunEvents(TEST_RUN_ID, folder),
           usedAnswers,
+          usedAsks: people.used,
           scenarioErrors: [...scenarioErrors],
           isTimedOut: watchdog.isTimedOut,
           isAborted: watchdog.isAborted && outcome.status !== 'completed',
           processCount,
         };
       }
-      simulated = startSimulatedProcess(setup, processCount + 1, simulated.time.ahead);
+      // The run has ended with questions, or it crashed; with the answers, or after them, somebody resumes it.
+      const ahead = Math.max(simulated.time.ahead, (answeredAt ?? 0) - Date.now());
+      simulated = startSimulatedProcess(setup, processCount + 1, ahead);
       handle = await resumeRunWith(TEST_RUN_ID, location, simulated.runtime);
     }
   } finally {
@@ -107,9 +117,13 @@ class RunWatchdog {
     if (abortSignal.aborted) this.abortRun();
   }
 
+  get isOver(): boolean {
+    return this.isTimedOut || this.isAborted;
+  }
+
   watch(handle: RunHandle): void {
     this.handle = handle;
-    if (this.isTimedOut || this.isAborted) handle.kill();
+    if (this.isOver) handle.kill();
   }
 
   stop(): void {

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { isPrompt, runsOn } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
+import { describeUnusedAsks } from '../scenario/asks.ts';
 import { describeAgentPositions } from './agent-positions.ts';
 import type { CoverageCollector } from './coverage.ts';
 import type { Difference, TestFindings } from './difference.ts';
@@ -100,7 +101,9 @@ async function runTest(
     }
     coverages?.add(workflow, testRun);
     unusedAnswers.recordUsed(testCase, testRun.usedAnswers);
-    return toResult(await evaluateTestRun(testCase, testRun));
+    const findings = await evaluateTestRun(testCase, testRun);
+    const unusedAsks = findings.differences.length > 0 ? [] : describeUnusedAsks(spec.ownAsks, testRun.usedAsks);
+    return toResult({ ...findings, warnings: [...findings.warnings, ...unusedAsks] });
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;
     const difference: Difference = { ...spec.at, what: 'it', detail: { kind: 'problem', message: error.message } };

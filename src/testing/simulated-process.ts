@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { AskTurn, Turn } from '../core/due.ts';
+import type { Turn } from '../core/due.ts';
 import type { Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
 import type { BackendFactory } from '../runtime/backend-factory.ts';
@@ -8,12 +8,14 @@ import type { CannedAnswer, Scenario } from '../scenario/scenario.ts';
 import type { ProcessIdentity } from '../store/process-identity.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import type { People } from './people.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** What all simulated processes of a test run have in common. */
 export interface SimulationSetup {
   readonly workflow: Workflow;
   readonly scenario: Scenario;
+  readonly people: People;
   /** Called with each canned answer that is used. */
   readonly onAnswerUsed: (answer: CannedAnswer) => void;
   /** Called with what the scenario lacks. */
@@ -34,7 +36,7 @@ const TURNS_BEFORE_YIELD = 200;
 
 /** Starts the process of that number, counted from 1, with a clock that is `aheadMs` ahead. */
 export function startSimulatedProcess(
-  { workflow, scenario, onAnswerUsed, onScenarioError }: SimulationSetup,
+  { workflow, scenario, people, onAnswerUsed, onScenarioError }: SimulationSetup,
   processNumber: number,
   aheadMs: number,
 ): SimulatedProcess {
@@ -71,7 +73,7 @@ export function startSimulatedProcess(
   const wrapWorld = (world: World): World => ({
     prepare: (turn) => time.whileRunning(() => world.prepare(turn)),
     take: (turn) => {
-      if (turn.kind === 'sleep' && turn.why === 'ask') return waitForTimeout(turn, time);
+      if (turn.kind === 'sleep' && turn.why === 'ask') return people.wait(turn, time);
       return isRealScript(turn) ? world.take(turn) : time.whileRunning(() => takeTurn(turn, world));
     },
     end: world.end,
@@ -89,15 +91,6 @@ export function startSimulatedProcess(
     isSandbox: true,
   };
   return { runtime, crashed, time };
-}
-
-/** Nobody answers in a test: a question ends when its time is over, and one without a timeout never does. */
-function waitForTimeout({ agent, ask, untilMs }: AskTurn, time: VirtualTime): Promise<Signal> {
-  if (untilMs === null) return new Promise(() => {});
-  return time.whileRunning(async () => {
-    await time.sleepUntil(untilMs, new AbortController().signal);
-    return { kind: 'ask_timed_out', at: time.now(), agent, ask };
-  });
 }
 
 /** Each process has another start time, so that the next one finds it gone; the machine is always the same. */

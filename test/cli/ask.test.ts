@@ -241,3 +241,18 @@ test('a question of a worker that a join has cancelled is over', async () => {
   const late = await raymond('answer', 'r1', 'main_ask1-1', 'this one');
   expect(late).toMatchObject({ code: 64, err: expect.stringContaining('is over: its agent does not wait any more') });
 });
+
+test('a run with questions is recorded, and its scenario goes the same way', async () => {
+  const { cwd, raymond } = await waitingProject({
+    ...ASKS,
+    'NEXT.sh': 'echo "<ask next=END timeout=1s timeout_next=LATE>Sure?</ask>"',
+    'END.sh': 'echo "<result>end</result>"',
+  });
+  await raymond('answer', 'r1', 'Yes', '--resume');
+  await raymond('resume', 'r1', '--on-ask', 'wait', '--quiet');
+  const { code, out, err } = await raymond('test', '--record', 'r1');
+  expect([code, out, err]).toStrictEqual([0, expect.anything(), expect.anything()]);
+  const recorded = readFileSync(join(cwd, 'wf', 'r1.test.yaml'), 'utf8');
+  expect(recorded).toMatch(/\nasks:\n {2}START\.sh:\n {4}- Yes\n {2}NEXT\.sh:\n {4}- null\n/);
+  expect(await raymond('test', 'wf', '--coverage')).toMatchObject({ code: 0 });
+});

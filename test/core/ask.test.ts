@@ -33,7 +33,7 @@ describe('a question', () => {
     expect(run.eventsOf('asked')).toStrictEqual([
       {
         ...{ kind: 'asked', at: 1020, agent: 'main', state: 'START.md', ask: 'main-1', untilMs: 1020 + HOUR },
-        question,
+        ...{ question, taskFolder: null },
       },
     ]);
     expect(run.eventsOf('transition')).toStrictEqual([]);

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { wrongWith } from './rig.ts';
+import { describe, expect, test } from 'vitest';
+import { warnedBy, wrongWith } from './rig.ts';
 
 const FILES = {
   'START.md': 'Say <ask next="NEXT" timeout="24h" timeout_next="LATE">Publish it?</ask>.',
@@ -22,4 +22,69 @@ test('without an answer a run ends as waiting', async () => {
 expect: { path: [START], status: waiting }
 `;
   expect(await wrongWith(FILES, scenario)).toStrictEqual([]);
+});
+
+const asks = (answers: string, expected: string): string => `${ASKS}  NEXT.md: <result>published</result>
+  LATE.md: <result>later</result>
+asks: ${answers}
+expect: ${expected}
+`;
+
+describe('the answers of people in a scenario', () => {
+  test.each([
+    ['a text', '{ START: Yes }', 'Yes'],
+    ['a text with the time after which it comes', '{ START: { text: Yes, after: 23h } }', 'Yes'],
+    ['those of one agent first', '{ main/START: Yes, START: No }', 'Yes'],
+    ['a list, one for each question', '{ START: [Yes, No] }', 'Yes'],
+  ])('can be %s', async (_, answers, text) => {
+    const expected = `{ path: [START, NEXT], result: published, prompts: { NEXT: { contains: The answer is ${text}. } } }`;
+    expect(await wrongWith(FILES, asks(answers, expected))).toStrictEqual([]);
+  });
+
+  test.each(['{ START: { text: Yes, after: 25h } }', '{ START: }', '{ START: [~] }'])(
+    'that come too late or never let the time of the question pass: %s',
+    async (answers) => {
+      expect(await wrongWith(FILES, asks(answers, '{ path: [START, LATE], result: later }'))).toStrictEqual([]);
+    },
+  );
+
+  test('come with files', async () => {
+    const files = {
+      'START.sh': `echo '<ask next="NEXT">Which?</ask>'`,
+      'NEXT.sh': 'echo "<result>$(cat "$RAYMOND_TASK_FOLDER/asks/$RAYMOND_ASK_ID/a.txt")</result>"',
+    };
+    const scenario = 'asks: { START: { text: this, files: { a.txt: hello } } }\nexpect: { result: hello }\n';
+    expect(await wrongWith(files, scenario)).toStrictEqual([]);
+  });
+
+  test('reach several agents while others work, in a run that waits', async () => {
+    const files = {
+      'START.sh': 'echo "<fork next=WORK item=a>ASK</fork><fork next=WORK item=b>ASK</fork>"',
+      'ASK.sh': `echo '<ask next="NEXT">Which?</ask>'`,
+      'NEXT.sh': 'echo "<result>$item $RAYMOND_INPUT</result>"',
+      'WORK.sh': 'echo "<result>worked</result>"',
+    };
+    const scenario = `options: { on_ask: wait }
+asks: { main_ask1/ASK: one, ASK: { text: two, after: 10m } }
+expect: { results: { main: worked, main_ask1: a one, main_ask2: b two } }
+`;
+    expect(await wrongWith(files, scenario)).toStrictEqual([]);
+  });
+
+  test('that nobody asks for are a warning', async () => {
+    const scenario = 'answers: { START.md: <result>x</result> }\nasks: { START: Yes }\nexpect: { result: x }\n';
+    expect(await warnedBy(FILES, scenario)).toStrictEqual([
+      expect.stringContaining(':2:9: the answer of a person for START.md was never used'),
+    ]);
+  });
+
+  test.each([
+    ['{ STRAT: Yes }', 'STRAT'],
+    ['{ START: { txet: Yes } }', 'txet'],
+    ['{ START: { text: Yes, after: soon } }', 'a duration such as 90s or 24h'],
+    ['{ START: { text: Yes, files: { ../a: x } } }', '`../a` cannot be the name of a file'],
+    ['{ START: [] }', 'a list of at least one'],
+  ])('that are wrong are told before anything runs: %s', async (answers, message) => {
+    await expect(wrongWith(FILES, asks(answers, '{}'))).rejects.toThrow(message);
+  });
 });
