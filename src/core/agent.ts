@@ -1,7 +1,7 @@
 import type { Question } from './ask.ts';
 import type { PatternMatch } from './evaluator.ts';
 import type { PauseReason } from './failure.ts';
-import type { FollowedTag } from './followed-tag.ts';
+import type { FollowedTag, TransitionOrigins } from './followed-tag.ts';
 import type { Streak } from './guards.ts';
 import type { JoinProgress } from './join-progress.ts';
 import type { NamedFolders } from './named-folders.ts';
@@ -112,6 +112,8 @@ export type Phase =
       /** The tag that asks, for the transition that its answer makes. */
       readonly tag: FollowedTag;
       readonly implicit: boolean;
+      /** What the answer of the state asked for and who decided otherwise, if an evaluator asks this. */
+      readonly origin?: TransitionOrigins;
     }
   | ({ readonly kind: 'joining' } & JoinProgress)
   /** Its turn is being ended, because the join of the agent `by` needs it no more; its cost is still to come. */

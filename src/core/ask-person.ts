@@ -2,7 +2,7 @@ import type { Agent } from './agent.ts';
 import { askIdOf, askModeOf, type Question } from './ask.ts';
 import { failAgent } from './end-agent.ts';
 import type { Step } from './event.ts';
-import type { FollowedTag } from './followed-tag.ts';
+import type { FollowedTag, TransitionOrigins } from './followed-tag.ts';
 import { shortenForMessage } from './problem.ts';
 import { type Run, withAgent } from './run.ts';
 import { takeGuard } from './state-failure.ts';
@@ -16,14 +16,17 @@ export function askPerson(
   question: Question,
   tag: FollowedTag,
   implicit: boolean,
+  origin: TransitionOrigins,
   at: number,
 ): Step {
   if (askModeOf(run) === 'fail') return failUnasked(run, agent, question, at);
   const ask = askIdOf(agent);
   const untilMs = question.timeoutMs === null ? null : at + question.timeoutMs;
   const { taskFolder } = workFoldersOf(run, agent);
+  const asking = { kind: 'asking', ask, question, askedAt: at, untilMs, tag, implicit } as const;
+  const phase = origin.choice.by === 'answer' ? asking : { ...asking, origin };
   return {
-    run: withAgent(run, { ...agent, phase: { kind: 'asking', ask, question, askedAt: at, untilMs, tag, implicit } }),
+    run: withAgent(run, { ...agent, phase }),
     events: [{ kind: 'asked', at, agent: agent.id, state: agent.state, ask, question, untilMs, taskFolder }],
   };
 }

@@ -1,7 +1,7 @@
 import type { SessionUse, TurnPrompt } from './agent.ts';
 import type { AskEvent } from './ask-event.ts';
 import type { FailureKind, PauseReason } from './failure.ts';
-import type { FollowedTag } from './followed-tag.ts';
+import type { FollowedTag, TransitionChoice } from './followed-tag.ts';
 import type { CaughtOutcome } from './guards.ts';
 import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
@@ -110,16 +110,6 @@ export interface Printed extends AgentEvent {
   readonly kind: 'printed';
   readonly turn: number;
   readonly text: string;
-}
-
-/**
- * Who chose a transition and why: the answer of the state (or its policy, if it is implicit), an evaluator that overrode
- * the answer, or a guard of the state. `name` is the evaluator's file or pattern, or the guard's key.
- */
-export interface TransitionChoice {
-  readonly by: 'answer' | 'evaluator' | 'guard';
-  readonly name: string | null;
-  readonly why: string | null;
 }
 
 /** An agent moved on to another state, or ended. */

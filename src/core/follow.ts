@@ -6,7 +6,8 @@ import type { CheckedResults } from './checked-results.ts';
 import { endAgent, failAgent } from './end-agent.ts';
 import { safeNamesWarnings } from './environment-names.ts';
 import type { PatternMatch } from './evaluator.ts';
-import type { Event, Step, TransitionChoice } from './event.ts';
+import type { Event, Step } from './event.ts';
+import type { TransitionChoice } from './followed-tag.ts';
 import type { Streak } from './guards.ts';
 import { nextWorkerId } from './ids.ts';
 import { startJoin } from './join.ts';
@@ -192,7 +193,15 @@ function applyTags(
     const { tag, target } = resolvedTag;
     const outcome = TRANSITIONS[tag].follow(position, target);
     if (outcome.kind === 'ask')
-      return askPerson(run, agent, outcome.question, toFollowedTag(resolvedTag), implicit, at);
+      return askPerson(
+        run,
+        agent,
+        outcome.question,
+        toFollowedTag(resolvedTag),
+        implicit,
+        { requested: requested.map(toFollowedTag), choice },
+        at,
+      );
     if (outcome.kind === 'end') {
       result = outcome.result;
       continue;

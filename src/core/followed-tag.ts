@@ -10,3 +10,19 @@ export interface FollowedTag {
   /** Target and attributes as the answer has them, or the policy of an implicit transition; ignored attributes included. */
   readonly written: { readonly target: string | null; readonly attributes: Readonly<Record<string, string>> };
 }
+
+/**
+ * Who chose a transition and why: the answer of the state (or its policy, if it is implicit), an evaluator that overrode
+ * the answer, or a guard of the state. `name` is the evaluator's file or pattern, or the guard's key.
+ */
+export interface TransitionChoice {
+  readonly by: 'answer' | 'evaluator' | 'guard';
+  readonly name: string | null;
+  readonly why: string | null;
+}
+
+/** What the answer of a state asked for, and who chose what was followed. */
+export interface TransitionOrigins {
+  readonly requested: readonly FollowedTag[];
+  readonly choice: TransitionChoice;
+}

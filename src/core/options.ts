@@ -175,7 +175,6 @@ export const OPTION_TABLE = {
   }),
   /** What a run does at a question; null to wait only where somebody watches. */
   onAsk: ON_ASK_OPTION,
-  /** A command to be run when a person should know something; null for none. */
   notify: NOTIFY_OPTION,
   /** What `<reset>` without a `stack` attribute does with the callers. */
   resetStack: option({

@@ -1,6 +1,6 @@
 import type { Activity, ApiRetry } from '../core/activity.ts';
-import type { Event, TransitionChoice, TurnEnded } from '../core/event.ts';
-import type { FollowedTag } from '../core/followed-tag.ts';
+import type { Event, TurnEnded } from '../core/event.ts';
+import type { FollowedTag, TransitionChoice } from '../core/followed-tag.ts';
 import type { JoinProgress } from '../core/join-progress.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus } from '../core/observed-status.ts';

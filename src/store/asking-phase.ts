@@ -40,4 +40,10 @@ export const ASKING_PHASE_SCHEMA = z.strictObject({
   untilMs: z.number().nullable(),
   tag: followedTag,
   implicit: z.boolean(),
+  origin: z
+    .strictObject({
+      requested: z.array(followedTag),
+      choice: z.strictObject({ by: z.enum(['answer', 'evaluator', 'guard']), name: textOrNull, why: textOrNull }),
+    })
+    .exactOptional(),
 });

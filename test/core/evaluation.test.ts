@@ -305,3 +305,20 @@ test('a target that is gone after the verdict is asked for again in the conversa
   driver.answer('<result>x</result>');
   expect(driver.sessionsUsed).toStrictEqual(['new s1', 'new s2', 'resume s1']);
 });
+
+test('an evaluator that asks a person is named in the transition that the answer makes', () => {
+  const policy = [...POLICY, entryOf('ask', null, { next: 'FIX.md' })];
+  const driver = new RunDriver(workflowOf([GATE], policy), { onAsk: 'wait' }).answer(DONE);
+  driver.answer('Nobody has seen this.\n<ask next="FIX.md">Is it done?</ask>');
+  driver.apply({
+    ...{ kind: 'ask_answered', at: 9000, agent: 'main', ask: 'main-2', text: 'No' },
+    ...{ by: 'ada', answeredAt: 8000, files: [] },
+  });
+  expect(choices(driver)).toStrictEqual([
+    {
+      way: 'WORK.md -> FIX.md',
+      requested: 'goto DONE.md',
+      ...{ by: 'evaluator', name: 'GATE.sh', why: 'Nobody has seen this.' },
+    },
+  ]);
+});

@@ -69,7 +69,7 @@ export const PHASES: Kinds<Phase, never> = {
   worktree: { outcome: true },
   limited: { maxVisits: true },
   paused: { why: true, message: true, prompt: true, answer: true },
-  asking: { ask: true, question: true, askedAt: true, untilMs: true, tag: true, implicit: true },
+  asking: { ask: true, question: true, askedAt: true, untilMs: true, tag: true, implicit: true, origin: true },
   joining: {
     join: true,
     workers: true,

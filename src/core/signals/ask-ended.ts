@@ -35,7 +35,7 @@ export function followAskTimeout(run: Run, agent: Agent, ask: string, at: number
 function leaveQuestion(
   run: Run,
   agent: Agent,
-  { ask, tag, implicit }: Extract<Agent['phase'], { kind: 'asking' }>,
+  { ask, tag, implicit, origin }: Extract<Agent['phase'], { kind: 'asking' }>,
   { to, input, ended }: { readonly to: string; readonly input: string | null; readonly ended: Event },
 ): Step {
   const moved: Agent = {
@@ -52,8 +52,7 @@ function leaveQuestion(
     ...leftStateOf(agent),
     tag: tag.tag,
     tags: [tag],
-    requested: [tag],
-    choice: { by: 'answer', name: null, why: null },
+    ...(origin ?? { requested: [tag], choice: { by: 'answer', name: null, why: null } }),
     to,
     implicit,
     input,
