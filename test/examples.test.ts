@@ -193,6 +193,26 @@ describe('the commands of an example', () => {
     expect(run.results).toStrictEqual({ main: 'Pages load twice as fast. There is nothing for you to do.' });
   });
 
+  test('approval: it is changed as the first answer says, and published after the second', async () => {
+    const copy = copyExample('approval');
+    const { clone, project } = copy;
+    const raymond = async (cwd: string, ...words: readonly string[]) => {
+      const terminal = { ...project.terminal(), cwd };
+      return { code: await runCli(words, terminal), ...terminal.output() };
+    };
+    const lines = commandsOf('approval').split('\n');
+    execFileSync('/bin/bash', ['-ec', lines.slice(0, -1).join('\n')], { cwd: clone });
+    expect(await raymond(clone, ...(lines.at(-1)?.split(' ').slice(1) ?? []))).toMatchObject({ code: 2, out: '' });
+    const [enter, list, ...answers] = commandsOf('approval', 'answer').split('\n');
+    expect([enter, list]).toStrictEqual(['cd ../try/approval', 'raymond asks']);
+    const answered = answers.map((line) => line.replace('raymond ', '').match(/"[^"]*"|\S+/g) ?? []);
+    const [first = [], second = []] = answered.map((words) => words.map((word) => word.replaceAll('"', '')));
+    expect((await raymond(copy.at('.'), 'asks')).out).toContain(`The announcement: ${copy.at('.raymond/tasks')}`);
+    expect(await raymond(copy.at('.'), ...first)).toMatchObject({ code: 2 });
+    expect(await raymond(copy.at('.'), ...second)).toMatchObject({ code: 0, out: 'published\n' });
+    expect(read(copy, 'published.md')).toContain('twice as fast');
+  });
+
   test('hello: the script counts what was written', async () => {
     const run = await follow(copyExample('hello'), commandsOf('hello'));
     expect(pathOf(run)).toBe('START.md goto WRITE.md goto CHECK.sh result end');
