@@ -108,3 +108,23 @@ test('in the morning, status tells what became of each worker and what to do', a
   expect((await raymond('recover', '--resume', '--retry', '--quiet')).code).toBe(0);
   expect(await statuses()).toStrictEqual({ ended: WORKERS + 1 });
 }, 120_000);
+
+test('after a reboot, a recovery goes through repeatable scripts by itself', async () => {
+  const { cwd, raymond } = newCliProject();
+  writeWorkflow(cwd, 'wf', {
+    'START.sh': `#!/bin/bash\n# ---\n# repeatable: true\n# ---\n${waiting('', 'here')}; echo '<goto>END</goto>'`,
+    'END.sh': 'echo "<result>visit $RAYMOND_VISIT, done</result>"',
+  });
+  const owner = startOwner(cwd, 'wf', '--run-id', 'night');
+  await vi.waitUntil(() => existsSync(join(cwd, 'here')), { timeout: 20_000 });
+  owner.signal('SIGKILL');
+  await owner.exited;
+  const turns = join(cwd, '.raymond/runs/night/turns');
+  for (const name of readdirSync(turns))
+    process.kill(-Number(readFileSync(join(turns, name, 'started'), 'utf8').split(/\s+/)[0]), 'SIGKILL');
+  reboot(join(cwd, '.raymond'));
+  writeFileSync(join(cwd, 'go'), '');
+  expect(await raymond('recover', '--resume', '--quiet')).toMatchObject({ code: 0 });
+  const { agents } = JSON.parse((await raymond('status', 'night', '--json')).out);
+  expect(agents).toMatchObject([{ status: 'ended', result: 'visit 1, done' }]);
+}, 60_000);
