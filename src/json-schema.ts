@@ -53,18 +53,37 @@ async function compileAnew(schema: JsonSchema): Promise<Compiled> {
     strictRequired: false,
     validateFormats: false,
     logger: false,
+    verbose: true,
   });
   try {
     if (!ajv.validateSchema(schema)) {
-      const problems = (ajv.errors ?? []).slice(0, MAX_PROBLEMS).map((error) => {
-        return { pointer: error.instancePath, message: describeError(error) };
-      });
-      return { problems };
+      const problems = new Map<string, SchemaProblem>();
+      for (const error of ajv.errors ?? []) {
+        const { instancePath: pointer, data } = error;
+        const value = JSON.stringify(data)?.slice(0, MAX_VALUE_LENGTH) ?? '';
+        // The first of a place says what is wrong there, the others what else it could have been.
+        if (!problems.has(pointer))
+          problems.set(pointer, { pointer, message: `${describeError(error)}, not ${value}` });
+      }
+      return { problems: [...problems.values()].slice(0, MAX_PROBLEMS) };
     }
     return { validate: ajv.compile(schema) };
   } catch (error) {
-    return { problems: [{ pointer: '', message: error instanceof Error ? error.message : String(error) }] };
+    return {
+      problems: [{ pointer: '', message: explainRefusal(error instanceof Error ? error.message : String(error)) }],
+    };
   }
+}
+
+const MAX_VALUE_LENGTH = 60;
+
+/** What ajv says about a schema that it does not take, in other words. */
+function explainRefusal(message: string): string {
+  const [, keyword] = /unknown keyword: "(.*)"/.exec(message) ?? [];
+  if (keyword !== undefined) return `\`${keyword}\` is no keyword of it`;
+  const [, reference] = /can't resolve reference (\S+)/.exec(message) ?? [];
+  if (reference === undefined) return message.replace(/^strict mode: /, '');
+  return `\`$ref\` \`${reference}\` leads to no place in this schema, and no other is read`;
 }
 
 const MAX_PROBLEMS = 3;

@@ -52,11 +52,16 @@ describe('a schema', () => {
   });
 
   test.each([
-    ['has an unknown type', { properties: { a: { type: 'strng' } } }, '/properties/a/type', /must be/],
-    ['has an unknown keyword', { requird: ['a'] }, '', /unknown keyword: "requird"/],
-    ['refers to a schema elsewhere', { $ref: 'https://example.com/s.json' }, '', /can't resolve reference/],
+    ['has an unknown type', { properties: { a: { type: 'strng' } } }, '/properties/a/type', /must be.*, not "strng"$/],
+    ['has an unknown keyword', { requird: ['a'] }, '', /^`requird` is no keyword of it$/],
+    [
+      'refers to a schema elsewhere',
+      { $ref: 'https://example.com/s.json' },
+      '',
+      /^`\$ref` `https:\S+` leads to no place/,
+    ],
     ['has a pattern that is none', { pattern: '(' }, '', /[Ii]nvalid regular expression|pattern/],
-  ])('is refused if it %s', async (_, schema, pointer, message) => {
-    expect((await findSchemaProblems(schema))[0]).toStrictEqual({ pointer, message: expect.stringMatching(message) });
+  ])('is refused once if it %s', async (_, schema, pointer, message) => {
+    expect(await findSchemaProblems(schema)).toStrictEqual([{ pointer, message: expect.stringMatching(message) }]);
   });
 });
