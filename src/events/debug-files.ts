@@ -113,7 +113,9 @@ export class TransitionsLog {
     if (event.kind === 'agent_ended') this.labels.forget(event.agent);
     const head = formatEntryHead(event);
     if (head === null) return null;
-    const lines = [head, ...this.formatEntryDetails(event)].join('\n  ');
+    // What a script said on stderr may have several lines, and each detail has one.
+    const details = this.formatEntryDetails(event).map((detail) => detail.trim().replace(/\s*\n\s*/g, ' / '));
+    const lines = [head, ...details].join('\n  ');
     const agent = 'agent' in event ? event.agent : event.kind === 'run_stopping' ? event.refused?.agent : undefined;
     const label = agent === undefined ? '' : `[${this.labels.of(agent)}] `;
     return sanitize(`${formatLocalTime(event.at)} ${label}${lines}\n\n`);

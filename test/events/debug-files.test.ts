@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { DebugFiles } from '../../src/events/debug-files.ts';
+import { DebugFiles, TransitionsLog } from '../../src/events/debug-files.ts';
 import { RunDriver } from '../core/run-driver.ts';
 
 /** A folder, and the debug files of a run whose turns have all left these files. */
@@ -64,4 +64,17 @@ test('the index says of each file which turn it is from, and when that was', () 
     cost_usd: expect.any(Number),
     failure: null,
   });
+});
+
+test('each detail of an entry has one line, also where a script said several before a guard led elsewhere', () => {
+  const driver = new RunDriver({
+    files: ['START.sh', 'FIX.md'],
+    rules: { 'START.sh': { guards: { retry: null, on: { error: 'FIX.md' }, maxVisitsPer: 'agent', stuck: null } } },
+  });
+  driver.answer({ fail: { kind: 'script', message: 'the script ended with exit code 4\nboom\n\nbang' } });
+  const log = new TransitionsLog(0);
+  const entries = driver.events.flatMap((event) => log.formatEntry(event) ?? []);
+  expect(entries.join('')).toContain(
+    '\n  decided_by: guard error: START.sh: the script ended with exit code 4 / boom / bang\n',
+  );
 });
