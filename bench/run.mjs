@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { measureDispatcher } from './dispatcher.mjs';
 import { measureEvaluators } from './evaluators.mjs';
 import { measureForks } from './forks.mjs';
+import { measureGotos } from './gotos.mjs';
 import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
 import { measureJoins } from './joins.mjs';
 import { measureJournal } from './journal.mjs';
@@ -18,6 +19,7 @@ import { measureWorkflows } from './workflows.mjs';
 
 const FIGURES = {
   transitions: measureTransitions,
+  gotos: measureGotos,
   steps: measureSteps,
   evaluators: measureEvaluators,
   forks: measureForks,

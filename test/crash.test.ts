@@ -517,7 +517,7 @@ raymond resume ${ID} --retry; echo "third: $?"`);
     writeFileSync(join(home, 'bin', 'claude'), CLAUDE_ON_A_FULL_DISK, { mode: 0o755 });
     const { stdout, stderr } = await onSmallDisk(`
 export PATH="$PWD/bin:$PATH" HOME="$PWD"
-raymond run ${folder} --run-id ${ID} --no-debug; echo "code: $?"
+raymond run ${folder} --run-id ${ID} --no-debug --keep-open 0; echo "code: $?"
 raymond status ${ID} | grep cost`);
     expect(stdout).toMatch(/^code: 3\ncost +\$2\.00 of \S+ \(\$1\.00 estimated\)\n/);
     expect(stderr).toContain('[main] paused: The disk was full');

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { kill, killGroups, processesOf } from './processes.ts';
+import { kill, killGroups, processesOf, turnsOf } from './processes.ts';
 import type { Random } from './random.ts';
 import { type Command, type CommandEnd, type Rig, textOf } from './rig.ts';
 import { ANSWER } from './workflow.ts';
@@ -17,9 +17,11 @@ export interface Kill {
   readonly at: number;
   readonly target: KillTarget;
   readonly when: KillTime;
-  /** The turns with a living process at that time, and those whose group was killed. */
+  /** The turns at work at that time, and those whose group was killed. */
   readonly underWay: readonly string[];
   readonly killed: readonly string[];
+  /** Those of the latter whose conversation was open between two turns. */
+  readonly killedIdle: readonly string[];
 }
 
 /** A run that was killed several times, until it ended or did not end. */
@@ -139,20 +141,24 @@ type Wait = (rig: Rig, plan: Plan, random: Random, abort: AbortSignal) => Promis
 /** Kills a target now; null if it does not exist. */
 function killTarget(rig: Rig, target: KillTarget, when: KillTime, random: Random, { child }: Command): Kill | null {
   const processes = processesOf(rig.id);
-  const underWay = [...new Set(processes.map(({ turn }) => turn))];
-  const [first, ...others] = underWay;
+  const { atWork: underWay, idle } = turnsOf(processes);
+  const [first, ...others] = [...idle, ...underWay];
+  const report = (killed: readonly string[]): Kill => {
+    const killedIdle = killed.filter((turn) => idle.includes(turn));
+    return { at: Date.now(), target, when, underWay, killed, killedIdle };
+  };
   if (first === undefined && when !== 'at a transition' && random.next() < SKIPPED_IF_IDLE) return null;
   if (target === 'turn') {
     if (first === undefined) return null;
     const chosen = random.oneOf([first, ...others]);
     const killed = killGroups(processes.filter(({ turn }) => turn === chosen));
-    return killed.length === 0 ? null : { at: Date.now(), target, when, underWay, killed };
+    return killed.length === 0 ? null : report(killed);
   }
   const orchestratorFirst = random.next() < 0.5;
   if (orchestratorFirst) kill(child.pid ?? 0);
   const killed = target === 'both' ? killGroups(processes) : [];
   if (!orchestratorFirst) kill(child.pid ?? 0);
-  return { at: Date.now(), target, when, underWay, killed };
+  return report(killed);
 }
 
 /** Waits for a random time. */

@@ -70,6 +70,7 @@ const share = kills.length === 0 ? 1 : midTurn(kills) / kills.length;
 if (share < MIN_MID_TURN) failures.push(`only ${Math.round(share * 100)} % of the kills hit a running turn`);
 const summary = {
   ...{ seed, version: `2.1.${values.version}`, kills: kills.length, midTurn: midTurn(kills), runs: trials.length - 1 },
+  killedBetweenTurns: kills.filter(({ killedIdle }) => killedIdle.length > 0).length,
   byTarget: count(kills.map(({ target }) => target)),
   byTime: count(kills.map(({ when }) => when)),
   exits: count(trials.flatMap(({ exits }) => exits.map(String))),

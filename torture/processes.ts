@@ -27,6 +27,20 @@ export function processesOf(runId: string): readonly TurnProcess[] {
   });
 }
 
+/** The turns with a living process: those at work, and those that opened a conversation which is idle now. */
+export function turnsOf(processes: readonly TurnProcess[]): {
+  readonly atWork: readonly string[];
+  readonly idle: readonly string[];
+} {
+  const all = [...new Set(processes.map(({ turn }) => turn))];
+  const agentOf = (turn: string): string => turn.slice(0, turn.lastIndexOf('/'));
+  const numberOf = (turn: string): number => Number(turn.slice(turn.lastIndexOf('/') + 1));
+  // Only the latest turn of an agent can be under way.
+  const isIdle = (turn: string): boolean =>
+    all.some((other) => agentOf(other) === agentOf(turn) && numberOf(other) > numberOf(turn));
+  return { atWork: all.filter((turn) => !isIdle(turn)), idle: all.filter(isIdle) };
+}
+
 /** Sends SIGKILL to the process groups of these turns, and returns the turns that were killed. */
 export function killGroups(processes: readonly TurnProcess[]): readonly string[] {
   const leaders = processes.filter(({ leads, group }) => leads && group > 1);

@@ -16,6 +16,9 @@ export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 /** The permission modes that Claude Code knows. */
 export const PERMISSION_MODES = ['acceptEdits', 'plan', 'dontAsk', 'auto', 'default', 'manual', 'bypassPermissions'];
 
+/** The permission modes that allow no more than the default one. */
+export const NARROW_PERMISSION_MODES: readonly string[] = ['acceptEdits', 'default', 'manual', 'plan', 'dontAsk'];
+
 /** The names that Claude Code has for models, whatever their version. */
 const MODEL_ALIASES = ['opus', 'sonnet', 'haiku', 'opusplan', 'default', 'best'];
 const MODEL_ALIAS = new RegExp(`^(?:${MODEL_ALIASES.join('|')})(?:\\[1m\\])?$`, 'i');

@@ -4,6 +4,7 @@ import {
   findEffortProblem,
   findModelProblem,
   findPermissionModeProblem,
+  NARROW_PERMISSION_MODES,
   normalizeModel,
   PERMISSION_MODES,
 } from './claude-words.ts';
@@ -13,7 +14,6 @@ import {
   COUNT,
   choice,
   DOLLARS,
-  DURATION,
   knownWord,
   LIMIT,
   OPTIONAL_TEXT,
@@ -24,13 +24,8 @@ import {
   TEXTS,
   VARIABLES,
 } from './option-types.ts';
+import { KEEP_OPEN_OPTION, TIMEOUT_OPTION } from './time-options.ts';
 import { DEFAULT_TASK_FOLDER_PATTERN } from './work-folders.ts';
-
-/** The time that a Claude turn may be silent if neither its state nor an option sets one. */
-export const DEFAULT_CLAUDE_TIMEOUT_MS = 900_000;
-
-/** The permission modes that allow no more than the default one. */
-const NARROW_PERMISSION_MODES: readonly string[] = ['acceptEdits', 'default', 'manual', 'plan', 'dontAsk'];
 
 /** Checks a row, and keeps the type of its values. */
 const option = <Kept>(row: OptionRow<Kept>): OptionRow<Kept> => row;
@@ -89,16 +84,9 @@ export const OPTION_TABLE = {
     help: 'how hard Claude thinks where neither a tag nor the state says: low, medium, high, xhigh or max',
   }),
   /** Milliseconds that a turn may be silent if its state sets no limit; 0 for ever, null for the default of its kind. */
-  timeoutMs: option({
-    key: 'timeout',
-    type: DURATION,
-    default: null,
-    whenOmitted: `${DEFAULT_CLAUDE_TIMEOUT_MS / 1000} for Claude turns, never for scripts`,
-    example: DEFAULT_CLAUDE_TIMEOUT_MS / 1000,
-    argument: '<time>',
-    scenario: 'authored',
-    help: 'end a turn after this much silence (seconds, or 90s, 10m, 2h), where its state does not say; 0 for never',
-  }),
+  timeoutMs: TIMEOUT_OPTION,
+  /** Milliseconds for which a conversation without a turn stays open; 0 for none. */
+  keepOpenMs: KEEP_OPEN_OPTION,
   /** Claude turns at once; null for no limit. */
   parallel: option({
     key: 'parallel',

@@ -117,11 +117,11 @@ export const createRunFields = (
 
 /** The document of `raymond status --json`. */
 export function createStatusDocument(
-  situation: RunSituation & { readonly damage: readonly string[] },
+  situation: RunSituation & { readonly damage: readonly string[]; readonly openConversations: number },
   history: RunHistory,
   now: number,
 ): object {
-  const { run, observedStatus, owner, damage } = situation;
+  const { run, observedStatus, owner, damage, openConversations } = situation;
   const { waitsFor, commands } = describeNextSteps(situation, now);
   const { budgetMicros, maxIterations } = run.options;
   return {
@@ -135,6 +135,7 @@ export function createStatusDocument(
     run_folder: run.workFolders?.run ?? null,
     agents: run.agents.map((agent) => createAgentStatus(run, agent, history)),
     archived_agents: archivedCount(run),
+    open_conversations: openConversations,
     questions: listAskingAgents(run).map((agent) => createAskDocument(run, agent)),
     transitions: history.transitions.map(createTransitionDocument),
     waits_for: waitsFor.join(' '),

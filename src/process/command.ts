@@ -1,3 +1,5 @@
+import type { Writable } from 'node:stream';
+
 /** The environment variable that every process of a turn inherits, whatever session or group it moves to. */
 export const MARKER_VARIABLE = 'RAYMOND_TURN';
 
@@ -9,8 +11,11 @@ export interface ProcessCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** `none` for an empty stdin; else the command reads the file `stdin` of the turn's folder. */
-  readonly input?: 'none';
+  /**
+   * `none` for an empty stdin, `pipe` for one that this process writes to and that ends with it; else the command reads the
+   * file `stdin` of the turn's folder.
+   */
+  readonly input?: 'none' | 'pipe';
   /** An open file that the wrapper and the command inherit. */
   readonly inherited?: number | undefined;
   /** The whole environment; the turn's `RAYMOND_TURN` is in it when the command starts. */
@@ -31,6 +36,8 @@ export interface StartedCommand {
   readonly kind: 'started';
   /** The pid of the wrapper, which is also the id of its group and session. */
   readonly pid: number;
+  /** The write end of its stdin, if that is a pipe. Nobody else holds it. */
+  readonly stdin: Writable | null;
   /** Does not keep our process alive by itself. */
   readonly exited: Promise<ProcessExit>;
 }

@@ -9,6 +9,8 @@ export interface FollowOptions {
   readonly until: Promise<unknown>;
   /** Called when the file was emptied, before what is written to it from then on. */
   readonly onEmptied?: () => void;
+  /** The byte to begin at. */
+  readonly from?: number;
 }
 
 /** Of a longer line no more than this is kept: there is a limit to what fits into memory, and another to the length of a string. */
@@ -23,14 +25,18 @@ const POLL_MS = 500;
 export async function followLines(
   file: string,
   onLine: (line: Buffer) => void,
-  { until }: Pick<FollowOptions, 'until'>,
+  { until, from }: Pick<FollowOptions, 'until' | 'from'>,
 ): Promise<void> {
   const splitter = newLineSplitter(MAX_LINE_BYTES);
   const deliver = (lines: readonly Buffer[]): void => {
     for (const line of lines) onLine(line);
   };
   const onEmptied = (): void => deliver(splitter.rest());
-  await followBytes(file, (bytes) => deliver(splitter.push(bytes)), { until, onEmptied });
+  await followBytes(file, (bytes) => deliver(splitter.push(bytes)), {
+    until,
+    onEmptied,
+    ...(from !== undefined && { from }),
+  });
   deliver(splitter.rest());
 }
 
@@ -41,7 +47,7 @@ export async function followLines(
 export async function followBytes(
   file: string,
   onBytes: (bytes: Buffer) => void,
-  { until, onEmptied }: FollowOptions,
+  { until, onEmptied, from = 0 }: FollowOptions,
 ): Promise<void> {
   const watch = watchFile(file, POLL_MS);
   let stopped = false;
@@ -51,7 +57,7 @@ export async function followBytes(
   };
   until.then(stop, stop);
   let handle: FileHandle | undefined;
-  let offset = 0;
+  let offset = from;
   try {
     for (;;) {
       // Read before the file: all that was written before the end is then in the file.

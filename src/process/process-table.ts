@@ -22,6 +22,6 @@ export async function processEntry(pid: number): Promise<ProcessEntry | undefine
 }
 
 /** Checks that a pid still belongs to the process that was seen, right before it gets a signal. */
-export function isSameProcess(entry: ProcessEntry): boolean {
+export function isSameProcess(entry: Pick<ProcessEntry, 'pid' | 'start'>): boolean {
   return !LINUX || procStart(entry.pid) === entry.start;
 }

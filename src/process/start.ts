@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { devNull } from 'node:os';
 import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import {
@@ -25,31 +26,39 @@ export async function startCommand(dir: string, command: ProcessCommand): Promis
     const wrapperExited = new Promise<number | null>((resolve) => child.once('exit', resolve));
     if (child.pid === undefined) {
       const [error] = await once(child, 'error');
-      return notStarted(command, error);
+      return toNotStarted(command, error);
     }
     child.unref();
+    if (child.stdin instanceof Socket) child.stdin.unref();
+    // A write to a command that has ended is no error of ours: its end is reported anyway.
+    child.stdin?.on('error', () => {});
     const exited: Promise<ProcessExit> = wrapperExited.then((status) =>
       status === NEVER_RAN_STATUS ? { kind: 'never_ran' } : waitForEnd(dir, marker),
     );
     // Callers that wait for it get the error; if none does, it must not end our process.
     exited.catch(() => {});
-    return { kind: 'started', pid: child.pid, exited };
+    return { kind: 'started', pid: child.pid, stdin: child.stdin, exited };
   } catch (error) {
-    return notStarted(command, error);
+    return toNotStarted(command, error);
   }
 }
 
-/** The wrapper leads its own session, and its three streams are files: it does not depend on our process. */
+/** The wrapper leads its own session, and its streams are files, except a stdin that is to end with our process. */
 function spawnWrapper(dir: string, command: ProcessCommand): ChildProcess {
   const { stdin, stdout, stderr } = turnFiles(dir);
   const { file, args, env } = wrapCommand(command);
   const streams: number[] = [];
+  const open = (path: string, flags: string): number => {
+    const stream = openSync(path, flags, 0o600);
+    streams.push(stream);
+    return stream;
+  };
   try {
-    streams.push(openSync(command.input === 'none' ? devNull : stdin, 'r'));
+    const input = command.input === 'pipe' ? 'pipe' : open(command.input === 'none' ? devNull : stdin, 'r');
     // Appending, because a second wrapper in the same folder must not erase the output of the first one's command.
-    for (const path of [stdout, stderr]) streams.push(openSync(path, 'a', 0o600));
+    const outputs = [stdout, stderr].map((path) => open(path, 'a'));
     const inherited = command.inherited === undefined ? [] : [command.inherited];
-    return spawn(file, args, { cwd: dir, env, stdio: [...streams, ...inherited], detached: true });
+    return spawn(file, args, { cwd: dir, env, stdio: [input, ...outputs, ...inherited], detached: true });
   } finally {
     for (const stream of streams) closeSync(stream);
   }
@@ -67,7 +76,8 @@ const SHORTAGES: Readonly<Record<string, string>> = {
 
 const isFullDisk = (code: string): boolean => code === 'ENOSPC' || code === 'EDQUOT';
 
-function notStarted({ file }: ProcessCommand, error: unknown): NotStarted {
+/** What an error says about a command that it kept from starting. */
+export function toNotStarted({ file }: Pick<ProcessCommand, 'file'>, error: unknown): NotStarted {
   const code = errorCodeOf(error);
   const errorMessage = errorMessageOf(error);
   const shortage = SHORTAGES[code];

@@ -43,7 +43,7 @@ export async function startOnWindows(
   });
   if (child.pid !== undefined) running.set(marker, { pid, exited });
   child.unref();
-  return { kind: 'started', pid, exited };
+  return { kind: 'started', pid, stdin: null, exited };
 }
 
 function openIfNew(file: string): number | undefined {

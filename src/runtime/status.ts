@@ -12,10 +12,13 @@ import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { type ObservedRun, observeRun } from '../store/observed-run.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { loadHistory, MAX_TRANSITIONS } from './history-file.ts';
+import { countOpenConversations } from './open-conversations.ts';
 
 /** The status of a run, with its history. */
 export interface StatusReport extends ObservedRun {
   readonly history: RunHistory;
+  /** How many processes of Claude Code it keeps open for several turns. */
+  readonly openConversations: number;
 }
 
 /** What a status is to include besides the run. */
@@ -36,20 +39,30 @@ export async function getStatus(
   const id = await resolveRunId(layout, runRef);
   const observed = await observeDamage(layout, await observeRun(layout, id));
   const { run } = observed;
+  const openConversations = countOpenConversations(layout, id);
   if (!all || archivedCount(run) === 0) {
     const labels = new AgentLabels(run.agents);
     try {
-      return { ...observed, history: { ...(await loadHistory(layout, id, run.seq)).history, labels } };
+      return {
+        ...observed,
+        openConversations,
+        history: { ...(await loadHistory(layout, id, run.seq)).history, labels },
+      };
     } catch (error) {
       // The run is whole, or it would not have been loaded.
       if (!(error instanceof RaymondError)) throw error;
       const damage = observed.damage.length > 0 ? observed.damage : [error.message];
-      return { ...observed, damage, history: { ...new HistoryCollector(0).history, labels } };
+      return { ...observed, openConversations, damage, history: { ...new HistoryCollector(0).history, labels } };
     }
   }
   const history = await collectHistory(eventsUpTo(layout, id, run.seq), MAX_TRANSITIONS);
   const archived = await readArchivedAgents(layout, id, run.seq);
-  return { ...observed, history, run: withArchivedAgents(run, archived, [...history.agents.keys()]) };
+  return {
+    ...observed,
+    openConversations,
+    history,
+    run: withArchivedAgents(run, archived, [...history.agents.keys()]),
+  };
 }
 
 /** Of a longer journal than this, a status does not check the part that it need not read; a list does. */

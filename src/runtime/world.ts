@@ -66,6 +66,8 @@ export async function createWorld(
     retry: context.retry,
     isResumed: run.seq > 0,
     folderOf: (turn) => layout.turnFolder(id, turn),
+    conversationsFolder: layout.conversationsFolder(id),
+    conversationFolder: (opener) => layout.conversationFolder(id, opener),
     worktreeFolder: (agent) => join(layout.worktreesFolder(id), agent),
     makeWorkFolder: (path) => makePrivateFolder(path, false),
     writeResults: writeResultsFile,
@@ -79,6 +81,8 @@ export async function createWorld(
     async save(steps) {
       await store.save(steps);
       history?.add(steps);
+      const last = steps.at(-1);
+      if (last !== undefined) backend.release?.(last.step.run);
     },
     notify(events) {
       debug?.write(events);
@@ -88,6 +92,7 @@ export async function createWorld(
   };
   const close = async (): Promise<void> => {
     askBoard.close();
+    await backend.close?.();
     await history?.write();
     if (control.killSignal.aborted) await endMarked(`${turnContext.runMarker}/`, { graceMs: END_GRACE_MS });
   };

@@ -25,6 +25,9 @@ export interface StoreLayout {
   turnFolder(run: string, turn: TurnRef): string;
   /** The number and the state, without its suffix, of an agent's turn with a folder of this name; undefined for another agent's. */
   parseTurnFolder(name: string, agent: string): { readonly number: number; readonly stem: string } | undefined;
+  /** The processes of Claude Code that stay open for several turns, a folder for each, named after the turn that opens it. */
+  conversationsFolder(run: string): string;
+  conversationFolder(run: string, opener: Omit<TurnRef, 'state'>): string;
   /** How the questions of a run ended, a file for each. */
   answersFolder(run: string): string;
   answerFile(run: string, ask: string): string;
@@ -43,6 +46,7 @@ export function layoutOf(root: string): StoreLayout {
   const runs = join(root, 'runs');
   const run = (id: string): string => `${runs}${sep}${id}`;
   const turns = (id: string): string => `${run(id)}${sep}turns`;
+  const conversations = (id: string): string => join(run(id), 'conversations');
   const answers = (id: string): string => join(run(id), 'answers');
   const tasks = (id: string): string => join(root, 'tasks', id);
   return {
@@ -59,6 +63,8 @@ export function layoutOf(root: string): StoreLayout {
     turnsFolder: turns,
     turnFolder: (id, turn) => `${turns(id)}${sep}${turnFolderName(turn)}`,
     parseTurnFolder,
+    conversationsFolder: conversations,
+    conversationFolder: (id, { number, agent }) => join(conversations(id), `${number}-${safeFileName(agent)}`),
     answersFolder: answers,
     answerFile: (id, ask) => join(answers(id), `${safeFileName(ask)}.json`),
     debugFolder: (id, startedAtMs) => join(root, 'debug', `${id}_${localStamp(startedAtMs)}`),

@@ -1,4 +1,5 @@
 import type { AskTurn, ClaudeTurn, ScriptTurn } from '../core/due.ts';
+import type { Run } from '../core/run.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
 import type { AskEndSignal } from './ask-board.ts';
@@ -9,6 +10,10 @@ export interface Backend {
   prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]>;
   /** Carries out a turn. An `adopted` one was started by an earlier process: it is found again, not started twice. */
   take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed>;
+  /** Lets go of what the run, as it is on disk now, does not need any more. */
+  release?(run: Run): void;
+  /** Ends what the backend keeps between turns. */
+  close?(): Promise<void>;
   /** Waits for the answer to a question in place of people; undefined if it has none. */
   waitForAnswer?(turn: AskTurn): Promise<AskEndSignal> | undefined;
   /** Takes the turns of a script instead of running it; left out by a backend that replays no scripts. */

@@ -61,6 +61,10 @@ const CLAUDE_DEFAULTS = {
   CLAUDE_CODE_EAGER_FLUSH: '1',
 };
 
+/** Whether Claude Code runs with our settings, so that it says nothing by itself between two prompts. */
+export const hasClaudeDefaults = (env: Environment): boolean =>
+  Object.entries(CLAUDE_DEFAULTS).every(([name, value]) => env[name] === value);
+
 /** The environment of Claude Code, made from our own. */
 export const claudeEnvironment = (env: Environment): Record<string, string> => ({
   ...CLAUDE_DEFAULTS,

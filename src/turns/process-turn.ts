@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Failure, FailureKind } from '../core/failure.ts';
-import { MARKER_VARIABLE, type Obstacle, type ProcessCommand, type ProcessExit } from '../process/command.ts';
+import {
+  MARKER_VARIABLE,
+  type NotStarted,
+  type Obstacle,
+  type ProcessCommand,
+  type ProcessExit,
+  type StartedCommand,
+} from '../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../process/end.ts';
 import { findCommand, waitForEnd } from '../process/find.ts';
 import { lastWriteTimeMs } from '../process/lines.ts';
@@ -40,6 +47,18 @@ export interface Supervision extends SilenceLimits {
 
 type ProcessTurn = ClaudeTurn | ScriptTurn;
 
+/** Where a process has its files, and the marker that it and all its children carry. */
+export interface ProcessPlace {
+  readonly dir: string;
+  readonly marker: string;
+}
+
+/** The place of a turn that has a process of its own. */
+const ownPlace = (context: TurnContext, turn: ProcessTurn): ProcessPlace => ({
+  dir: context.folderOf(turn),
+  marker: turnMarker(context, turn),
+});
+
 /** Starts a turn's command and waits for its end. */
 export async function runTurn(
   context: TurnContext,
@@ -47,20 +66,25 @@ export async function runTurn(
   command: ProcessCommand,
   supervision: Supervision,
 ): Promise<ProcessEnd> {
-  const { clock } = context;
+  const place = ownPlace(context, turn);
+  const started = await startMarked(context, place, command);
+  if (started.kind === 'not_started') return { ...started, atMs: context.clock.now() };
+  return superviseProcess(context, turn, place, started.exited, supervision);
+}
+
+/** Starts a command in this place, in the name of the run. */
+export async function startMarked(
+  { presenceDescriptor }: TurnContext,
+  { dir, marker }: ProcessPlace,
+  command: ProcessCommand,
+): Promise<StartedCommand | NotStarted> {
   if (!existsSync(command.cwd)) {
     // The wrapper would find that out too, but in the words of a shell.
     const message = `the working directory ${command.cwd} does not exist`;
-    return { kind: 'not_started', message, obstacle: 'lasting', atMs: clock.now() };
+    return { kind: 'not_started', message, obstacle: 'lasting' };
   }
-  const env = { ...command.env, [MARKER_VARIABLE]: turnMarker(context, turn) };
-  const started = await startCommand(context.folderOf(turn), {
-    ...command,
-    env,
-    inherited: context.presenceDescriptor,
-  });
-  if (started.kind === 'not_started') return { ...started, atMs: clock.now() };
-  return superviseProcess(context, turn, started.exited, supervision, null);
+  const env = { ...command.env, [MARKER_VARIABLE]: marker };
+  return startCommand(dir, { ...command, env, inherited: presenceDescriptor });
 }
 
 /** Finds a turn that an earlier process of Raymond started, and waits for its end. Nothing is ever started twice. */
@@ -68,9 +92,9 @@ export async function adoptTurn(
   context: TurnContext,
   turn: ProcessTurn,
   supervision: Supervision,
+  place = ownPlace(context, turn),
 ): Promise<ProcessEnd> {
-  const dir = context.folderOf(turn);
-  const marker = turnMarker(context, turn);
+  const { dir, marker } = place;
   const found = await findCommand(dir, marker);
   switch (found.kind) {
     case 'never_started':
@@ -79,25 +103,27 @@ export async function adoptTurn(
         atMs: turn.record?.startedAt ?? context.clock.now(),
       };
     case 'alive':
-      return superviseProcess(context, turn, waitForEnd(dir, marker), supervision, 'running');
+      return superviseProcess(context, turn, place, waitForEnd(dir, marker), supervision, 'running');
     case 'never_ran':
-      return neverRan(context, turn);
+      return neverRan(context, place);
     default: {
       supervision.onRunning(Promise.resolve());
-      const atMs = await estimateEndMs(context, turn);
+      const atMs = await estimateEndMs(context, turn, place);
       return { kind: 'ended', exit: found, endCause: 'exited', found: 'over', atMs };
     }
   }
 }
 
-async function superviseProcess(
+/** Waits for the end of a turn whose process runs in this place. */
+export async function superviseProcess(
   context: TurnContext,
   turn: ProcessTurn,
+  place: ProcessPlace,
   exited: Promise<ProcessExit>,
-  { timeoutMs, grace, hopeless, onRunning }: Supervision,
-  found: 'running' | null,
+  { timeoutMs, grace, hopeless, overspent, onRunning }: Supervision,
+  found: 'running' | null = null,
 ): Promise<ProcessEnd> {
-  const dir = context.folderOf(turn);
+  const { dir, marker } = place;
   const { stdout, stderr } = turnFiles(dir);
   onRunning(exited);
   const result = await supervise({
@@ -107,17 +133,18 @@ async function superviseProcess(
     timeoutMs,
     grace,
     ...(hopeless && { hopeless }),
+    ...(overspent && { overspent }),
     kill: context.endings.signalFor(turn.agent),
-    terminate: () => endTurn(dir, turnMarker(context, turn), { graceMs: END_GRACE_MS }),
+    terminate: () => endTurn(dir, marker, { graceMs: END_GRACE_MS }),
   });
   const { exit, endCause } = result;
-  if (exit.kind === 'never_ran') return neverRan(context, turn);
+  if (exit.kind === 'never_ran') return neverRan(context, place);
   return { kind: 'ended', exit, endCause, found, atMs: context.clock.now() };
 }
 
 /** The end of a turn whose wrapper could not run the command. Nothing has run, so it can be tried again. */
-function neverRan({ clock, folderOf }: TurnContext, turn: ProcessTurn): ProcessEnd {
-  const obstacle = isRecordedUnable(folderOf(turn)) ? 'shortage' : 'full_disk';
+function neverRan({ clock }: TurnContext, { dir }: ProcessPlace): ProcessEnd {
+  const obstacle = isRecordedUnable(dir) ? 'shortage' : 'full_disk';
   const reason = obstacle === 'shortage' ? 'the system allows no more processes' : 'the disk is full';
   return { kind: 'not_started', message: `it was never started: ${reason}`, obstacle, atMs: clock.now() };
 }
@@ -135,8 +162,8 @@ export function notRunFailure(
 }
 
 /** Estimates when an unwatched turn ended: at the last write to its files. */
-async function estimateEndMs({ clock, folderOf }: TurnContext, turn: ProcessTurn): Promise<number> {
-  const { started, stdout, stderr } = turnFiles(folderOf(turn));
+async function estimateEndMs({ clock }: TurnContext, turn: ProcessTurn, { dir }: ProcessPlace): Promise<number> {
+  const { started, stdout, stderr } = turnFiles(dir);
   const lastWriteMs = Math.round(await lastWriteTimeMs([started, stdout, stderr]));
   if (lastWriteMs === 0) return clock.now();
   return Math.max(turn.record?.startedAt ?? 0, clock.fromFileTime(lastWriteMs));

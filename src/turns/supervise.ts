@@ -8,13 +8,15 @@ export interface SilenceLimits {
   readonly grace: { readonly ms: number; readonly isDone: () => boolean } | null;
   /** Aborted when it only tries again what cannot succeed. */
   readonly hopeless?: AbortSignal;
+  /** Aborted when it has cost as much as it may. */
+  readonly overspent?: AbortSignal;
 }
 
 /**
  * Why a process ended: it exited by itself, or was ended because it was silent for too long (`timeout`), did not exit
- * after its result (`hung`), tried what cannot succeed (`hopeless`) or was to be stopped.
+ * after its result (`hung`), tried what cannot succeed (`hopeless`), cost as much as it may (`overspent`) or was to be stopped.
  */
-export type ProcessEndCause = 'exited' | 'timeout' | 'hung' | 'hopeless' | 'stopped';
+export type ProcessEndCause = 'exited' | 'timeout' | 'hung' | 'hopeless' | 'overspent' | 'stopped';
 
 /** A process that is waited for, and the reasons to end it. */
 export interface SupervisedProcess<Exit> extends SilenceLimits {
@@ -35,13 +37,14 @@ export async function supervise<Exit>(
   supervised: SupervisedProcess<Exit>,
 ): Promise<{ readonly exit: Exit; readonly endCause: ProcessEndCause }> {
   const finished = new AbortController();
-  const { kill, hopeless } = supervised;
+  const { kill, hopeless, overspent } = supervised;
   try {
     const exitedByItself = supervised.exited.then((): ProcessEndCause => 'exited');
     const endCause = await Promise.race([
       exitedByItself,
       waitForAbort(kill, finished.signal, 'stopped'),
       ...(hopeless === undefined ? [] : [waitForAbort(hopeless, finished.signal, 'hopeless')]),
+      ...(overspent === undefined ? [] : [waitForAbort(overspent, finished.signal, 'overspent')]),
       ...silenceChecks(supervised, finished.signal),
     ]);
     if (endCause !== 'exited') await supervised.terminate();

@@ -56,6 +56,9 @@ export interface TurnContext {
   /** Whether the machine went down while this turn was on record, so that traces of it may have been lost. */
   isDoubtful(turn: TurnRef): boolean;
   folderOf(turn: TurnRef): string;
+  /** The folder of all conversations that stay open, and that of the one which a turn opens. Nothing is made. */
+  readonly conversationsFolder: string;
+  conversationFolder(opener: Omit<TurnRef, 'state'>): string;
   /** The turns of the agent from this one on, which is not on record, whose folders show that they have begun. */
   findBegunTurns(turn: TurnRef): readonly { readonly number: number; readonly stem: string; readonly folder: string }[];
   /** Whether the user wants turns to be taken that may have run already. */

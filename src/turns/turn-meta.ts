@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
-import { DEFAULT_CLAUDE_TIMEOUT_MS, type Options } from '../core/options.ts';
+import type { Options } from '../core/options.ts';
 import type { State } from '../core/state.ts';
+import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/time-options.ts';
 import { readJsonFile } from './json-file.ts';
 import type { TurnContext } from './turn-context.ts';
 

@@ -6,9 +6,11 @@ import { isPrompt, stem } from '../core/state-names.ts';
 import { lastWriteTimeMs, readLines } from '../process/lines.ts';
 import { findTurnProcesses } from '../process/marker.ts';
 import { turnFiles } from '../process/turn-files.ts';
+import { conversationPlace } from './claude/conversation.ts';
 import { computeTurnCost, readCostBaseline } from './claude/cost.ts';
 import { parseClaudeBytes } from './claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from './claude/transcript.ts';
+import { readTurnClaim } from './claude/turn-claim.ts';
 import { cannedCost, REPLAY_MODEL } from './replay/output.ts';
 import { type TurnContext, turnMarker } from './turn-context.ts';
 
@@ -88,7 +90,12 @@ async function findLivingProcess(
   turns: ReturnType<TurnContext['findBegunTurns']>,
 ): Promise<number | undefined> {
   for (const { number, folder } of turns) {
-    const [alive] = await findTurnProcesses(folder, turnMarker(context, { agent, number, state: '' }));
+    const opener = readTurnClaim(folder)?.opener;
+    const open = opener === undefined ? null : conversationPlace(context, { agent, number: opener });
+    const [alive] = [
+      ...(await findTurnProcesses(folder, turnMarker(context, { agent, number, state: '' }))),
+      ...(open === null ? [] : await findTurnProcesses(open.dir, open.marker)),
+    ];
     if (alive !== undefined) return alive.pid;
   }
   return undefined;

@@ -1,9 +1,9 @@
 import { normalizeEffort, normalizeModel } from '../core/claude-words.ts';
-import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options.ts';
 import type { Evaluator, Policy } from '../core/policy.ts';
 import type { Preference } from '../core/position.ts';
 import type { State, StateSettings } from '../core/state.ts';
 import type { Platform } from '../core/state-names.ts';
+import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/time-options.ts';
 import type { EntryPositions, WrittenSchema } from '../graph/workflow-source.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
 import type { YamlField } from '../yaml/value.ts';

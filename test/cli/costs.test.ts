@@ -30,7 +30,11 @@ async function threeRuns(): Promise<CliProject> {
     ['small', 'r2', '--claude', join(cwd, 'claude')],
     ['small', 'r3', '--agent', 'replay:answers.yaml'],
   ] as const) {
-    expect(await raymond(workflow, '--run-id', id, '--quiet', ...agent)).toMatchObject({ code: 0, err: '' });
+    // The program takes one prompt only.
+    expect(await raymond(workflow, '--run-id', id, '--quiet', '--keep-open', '0', ...agent)).toMatchObject({
+      code: 0,
+      err: '',
+    });
   }
   return project;
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -44,8 +45,11 @@ export interface Rig {
   /** All events of the run so far, across resumes. */
   readonly events: readonly Event[];
   start(): Promise<RunHandle>;
-  /** Starts the run in a process of its own, by the built command, and kills that process once the model was asked this. */
-  startAndKill(prompt: string | RegExp): Promise<void>;
+  /**
+   * Starts the run in a process of its own, by the built command, and kills that process once the model was asked this, and
+   * once this file is there, if one is given.
+   */
+  startAndKill(prompt: string | RegExp, file?: string): Promise<void>;
   /** Does the same with a resume of the last run. */
   resumeAndKill(prompt: string | RegExp): Promise<void>;
   resume(options?: Partial<Options>): Promise<RunHandle>;
@@ -131,12 +135,13 @@ export async function setUp(
     expect(left).toStrictEqual([]);
   });
 
-  const killWhenAsked = async (prompt: string | RegExp, args: readonly string[]): Promise<void> => {
+  const killWhenAsked = async (prompt: string | RegExp, args: readonly string[], file?: string): Promise<void> => {
     const child = spawn(process.execPath, [CLI, ...args], { cwd, env: place.env, stdio: 'ignore' });
     const exited = once(child, 'exit');
     const isAsked = (asked: string): boolean =>
       typeof prompt === 'string' ? asked.startsWith(prompt) : prompt.test(asked);
-    while (!api.requests.some((request) => isAsked(request.prompt))) {
+    const isThere = (): boolean => file === undefined || existsSync(join(cwd, file));
+    while (!api.requests.some((request) => isAsked(request.prompt)) || !isThere()) {
       if (child.exitCode !== null) throw new Error(`the run ended before the model was asked: ${prompt}`);
       await delay(20);
     }
@@ -150,7 +155,7 @@ export async function setUp(
     events,
     start: async () =>
       follow(await runWorkflow(workflow, { ...place, options: { parallel: 3, ...options, claude: path } })),
-    startAndKill: (prompt) => killWhenAsked(prompt, ['run', workflow, '--claude', path, '--parallel', '3']),
+    startAndKill: (prompt, file) => killWhenAsked(prompt, ['run', workflow, '--claude', path, '--parallel', '3'], file),
     resumeAndKill: (prompt) => killWhenAsked(prompt, ['resume', 'last']),
     resume: async (changed = {}) => follow(await resumeRun(id ?? 'last', { ...place, options: changed })),
     waitForEvent: (kind) =>

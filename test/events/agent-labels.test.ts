@@ -54,6 +54,6 @@ test('JSON documents have the label of each agent', async () => {
   const history = await collectHistory(events, 10);
   expect(createRunDocument(run, history)).toMatchObject(labelled);
   expect(history.labels.of('main_work1')).toBe('main_work1 item=login');
-  const situation = { run, observedStatus: 'running', owner: null, damage: [] } as const;
+  const situation = { run, observedStatus: 'running', owner: null, damage: [], openConversations: 0 } as const;
   expect(createStatusDocument(situation, history, 1)).toMatchObject(labelled);
 });

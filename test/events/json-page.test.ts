@@ -100,7 +100,7 @@ describe('docs/json.md', () => {
       agents: [{ ...newAgent({ ...MAIN, since: 0 }), stack, phase: ASKING }],
     };
     const owner = { state: 'alive', pid: 1, host: 'h' } as const;
-    const situation = { run: called, observedStatus: 'running', owner, damage: [] } as const;
+    const situation = { run: called, observedStatus: 'running', owner, damage: [], openConversations: 0 } as const;
     const history = await collectHistory(happened(), 5);
     expect(fieldsOn('The status of a run')).toStrictEqual(fieldsIn(createStatusDocument(situation, history, 0)));
   });

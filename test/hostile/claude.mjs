@@ -5,11 +5,13 @@
  * prompt without orders (a reminder, "go on") goes on with those in its conversation. fake-prompt.ts writes the line.
  *
  * Like the real one it keeps its conversations under $HOME/.claude/projects, refuses to open one twice and to resume
- * one that is not there. Every call leaves a line in $HOME/calls.jsonl.
+ * one that is not there. With `--input-format stream-json` it takes one prompt after the other; each counts as a call. Every
+ * call leaves a line in $HOME/calls.jsonl.
  */
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 
 const { HOME = '' } = process.env;
 const args = process.argv.slice(2);
@@ -22,32 +24,52 @@ if (args.includes('--version')) {
   process.exit(0);
 }
 
-const prompt = fs.readFileSync(0, 'utf8');
-record({ args, prompt: prompt.slice(0, 2_000), size: Buffer.byteLength(prompt), env: process.env });
-if (prompt.trim() === '') process.exit(0);
-
 const resumed = after('--resume');
 const session = after('--session-id') ?? resumed ?? '';
 const folder = join(HOME, '.claude', 'projects', process.cwd().replace(/[^a-zA-Z0-9]/g, '-'));
 const fileOf = (id) => join(folder, `${id}.jsonl`);
-fs.mkdirSync(folder, { recursive: true });
-if (resumed !== undefined && !fs.existsSync(fileOf(resumed))) notFound(resumed);
-if (resumed === undefined && fs.existsSync(fileOf(session))) {
-  refuse(`Error: Session ID ${session} is already in use.`);
-}
-if (resumed !== undefined && resumed !== session) fs.copyFileSync(fileOf(resumed), fileOf(session));
-
-const history = remembered();
-const saved = history.findLast(({ type }) => type === 'cost-state')?.totalCostUSD ?? 0;
+const takesSeveral = args.includes('--input-format');
+let prompt = '';
+let uuid;
+let history = [];
+let saved = 0;
 let spent = 0;
 let messages = 0;
-remember({ type: 'user', message: { role: 'user', content: prompt } });
-if (prompt.startsWith('/')) {
-  STEPS().result({ result: `Unknown command: ${prompt.split(/\s/, 1)}` });
-  leave(0);
+let isOpen = false;
+if (!takesSeveral) await answer(fs.readFileSync(0, 'utf8'));
+else {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const told = JSON.parse(line);
+    await answer(told.message.content[0].text, told.uuid);
+  }
 }
-for (const step of nextAct()) await perform(step);
 leave(0);
+
+async function answer(text, id) {
+  prompt = text;
+  uuid = id;
+  record({ args, prompt: prompt.slice(0, 2_000), size: Buffer.byteLength(prompt), env: process.env });
+  if (prompt.trim() === '') process.exit(0);
+  if (!isOpen) open();
+  history = remembered();
+  remember({ type: 'user', uuid, message: { role: 'user', content: prompt } });
+  if (prompt.startsWith('/')) return STEPS().result({ result: `Unknown command: ${prompt.split(/\s/, 1)}` });
+  const act = nextAct();
+  for (const step of act) await perform(step);
+  // Without a result nobody would send another prompt.
+  if (!act.some((step) => 'result' in step || 'vast' in step)) leave(0);
+}
+
+function open() {
+  isOpen = true;
+  fs.mkdirSync(folder, { recursive: true });
+  if (resumed !== undefined && !fs.existsSync(fileOf(resumed))) notFound(resumed);
+  if (resumed === undefined && fs.existsSync(fileOf(session))) {
+    refuse(`Error: Session ID ${session} is already in use.`);
+  }
+  if (resumed !== undefined && resumed !== session) fs.copyFileSync(fileOf(resumed), fileOf(session));
+  saved = remembered().findLast(({ type }) => type === 'cost-state')?.totalCostUSD ?? 0;
+}
 
 /** The steps of a call and what they do. */
 function STEPS() {

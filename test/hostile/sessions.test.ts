@@ -19,7 +19,8 @@ const GO: string = '<goto>NEXT.md</goto>';
 describe.concurrent('a lost conversation', () => {
   test('is resumed, then forked, then restarted, with an event for each step', async ({ rig }) => {
     const forgetful = [...answersWith(GO), { forget: true }];
-    const finished = await rig.run({ 'START.md': fakePrompt(forgetful), 'NEXT.md': fakePrompt(RESULT) });
+    const files = { 'START.md': fakePrompt(forgetful), 'NEXT.md': fakePrompt(RESULT) };
+    const finished = await rig.run(files, { keepOpenMs: 0 });
     expect(resultOf(finished)).toBe('done');
     expect(failures(finished)).toStrictEqual([null, 'session_lost', 'session_lost', null]);
     const [first, , , last] = finished.calls as [Call, Call, Call, Call];
@@ -127,7 +128,8 @@ describe.concurrent('Claude Code', () => {
 
   test('may be removed during a run, which then pauses', async ({ rig }) => {
     const gone = [...answersWith(GO), { remove: rig.claude }];
-    const finished = await rig.run({ 'START.md': fakePrompt(gone), 'NEXT.md': fakePrompt(RESULT) });
+    const files = { 'START.md': fakePrompt(gone), 'NEXT.md': fakePrompt(RESULT) };
+    const finished = await rig.run(files, { keepOpenMs: 0 });
     expect([finished.run.status, finished.main.state]).toStrictEqual(['paused', 'NEXT.md']);
     expect(logOf(finished)).toMatch(/paused: .*claude\.mjs.* not found.* then resume the run\./);
     rig.install();

@@ -31,6 +31,8 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   nameWorkflows: async () => ({}),
   isDoubtful: () => false,
   folderOf: () => folder,
+  conversationsFolder: `${folder}/conversations`,
+  conversationFolder: ({ agent, number }) => `${folder}/conversations/${number}-${agent}`,
   findBegunTurns: () => [],
   retry: false,
   isResumed: false,

@@ -50,7 +50,7 @@ const renderDamage = ({ damage }: StatusReport, { columns, colorize }: RenderCon
 type Fact = readonly [label: string, value: string];
 
 function renderFacts(report: StatusReport, context: RenderContext): readonly string[] {
-  const { run, history } = report;
+  const { run, history, openConversations } = report;
   const { options, workflow, startedAt, name } = run;
   const ledger = ledgerOf(run);
   const worked = computeWorkMs(history.worked, findWorkEndMs(report, history, context.now));
@@ -62,6 +62,7 @@ function renderFacts(report: StatusReport, context: RenderContext): readonly str
     ['cost', formatSpending({ ...ledger, budgetMicros: options.budgetMicros })],
     ...formatAnyTokens(ledger.tokens).map((total): Fact => ['tokens', `${total}: ${formatTokenKinds(ledger.tokens)}`]),
     ...(history.models.length === 0 ? [] : [['models', formatModels(history.models)] as const]),
+    ...(openConversations === 0 ? [] : [['open', describeOpen(openConversations)] as const]),
     ...(options.maxIterations === null
       ? []
       : [['states', `${run.iterations} of ${options.maxIterations} entered`] as const]),
@@ -71,6 +72,11 @@ function renderFacts(report: StatusReport, context: RenderContext): readonly str
   );
 }
 
+/** `3 conversations, about 600 MB of memory`. */
+const describeOpen = (count: number): string =>
+  `${count === 1 ? '1 conversation' : `${count} conversations`}, about ${count * MB_PER_CONVERSATION} MB of memory`;
+
+const MB_PER_CONVERSATION = 200;
 const LABEL_COLUMNS = 10;
 const MAX_MODELS = 5;
 

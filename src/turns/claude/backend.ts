@@ -1,35 +1,29 @@
 import type { SessionUse } from '../../core/agent.ts';
 import type { ClaudeTurn } from '../../core/due.ts';
-import { choosePreference } from '../../core/preference.ts';
+import type { Run } from '../../core/run.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
 import type { State } from '../../core/state.ts';
-import type { ProcessCommand } from '../../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { isOutputLost } from '../../process/full-disk.ts';
-import { followLines, lastLines, MAX_LINE_BYTES } from '../../process/lines.ts';
+import { followLines, lastLines } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
-import { claudeEnvironment } from '../environment.ts';
-import { PrintReporter } from '../print-reporter.ts';
 import { adoptTurn, mayTakeAgain, notRunFailure, type ProcessEnd, runTurn, type Supervision } from '../process-turn.ts';
 import { answeredSignal, failedSignal } from '../signals.ts';
 import { stagger } from '../stagger.ts';
 import { type TurnContext, turnMarker } from '../turn-context.ts';
 import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from '../turn-meta.ts';
-import { createActivityReporter } from './activity.ts';
+import { buildClaudeCommand } from './command.ts';
 import { readCostBaseline, writeCostBaseline } from './cost.ts';
-import { isHopelessRetry } from './failure.ts';
 import type { ClaudeCode } from './find-claude.ts';
-import { claudeArguments, renderPrompt } from './invocation.ts';
+import { renderPrompt } from './invocation.ts';
+import { type EndedTurnProcess, OpenTurns } from './open-turns.ts';
 import { judgeClaudeTurn, type TurnEndCause } from './outcome.ts';
-import { parseClaudeBytes } from './parse-event.ts';
 import { learnPrices, type Prices } from './prices.ts';
-import { createClaudePrintReader } from './prints.ts';
 import { claudeConfigDir, findSessionFile, hasMessages } from './session-file.ts';
-import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, modelCosts, type Transcript } from './transcript.ts';
+import { modelCosts } from './transcript.ts';
+import { TurnReading } from './turn-reading.ts';
 import { LimitBackoff } from './usage-limit.ts';
-
-const LONG_LINE_WARNING = `Claude Code printed an event of ${MAX_LINE_BYTES / 1024 ** 2} MiB or more, which was not read: what it said in it is lost`;
 
 /** Claude Codes that start at the same moment fight over one settings file. */
 const START_GAP_MS = 100;
@@ -38,14 +32,29 @@ const EXIT_GRACE_MS = 10_000;
 const START_LOST =
   'the machine went down, and no trace is left of whether Claude Code had begun; `resume --retry` sends the prompt again';
 
+/** A turn that is being taken. */
+interface TakenTurn {
+  readonly turn: ClaudeTurn;
+  readonly session: SessionUse;
+  readonly reading: TurnReading;
+  readonly supervision: Omit<Supervision, 'onRunning'>;
+}
+
+/** A turn that is ready to begin. */
+interface PreparedTurn {
+  readonly state: State;
+  readonly prompt: string;
+}
+
 /** Answers prompts with Claude Code. */
 export class ClaudeBackend implements Backend {
   private readonly context: TurnContext;
   private readonly findClaude: () => Promise<ClaudeCode>;
   /** The folder in which Claude Code keeps its conversations. */
   private readonly configDir: string;
-  private readonly prepared = new Map<string, State>();
+  private readonly prepared = new Map<string, PreparedTurn>();
   private readonly waitForStartSlot = stagger(START_GAP_MS);
+  private readonly openTurns: OpenTurns;
   /** The warnings that the author has seen. */
   private readonly warned = new Set<string>();
   private prices: Prices = {};
@@ -56,6 +65,7 @@ export class ClaudeBackend implements Backend {
     this.context = context;
     this.findClaude = findClaude;
     this.configDir = claudeConfigDir(context.env);
+    this.openTurns = new OpenTurns(context, this.configDir, this.waitForStartSlot);
   }
 
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
@@ -63,115 +73,101 @@ export class ClaudeBackend implements Backend {
     const { stdin, warnings } = renderPrompt(turn, state.text);
     const meta = JSON.stringify(createTurnMeta(state, this.context.options));
     await this.context.makeFolder(turn, { stdin, [TURN_META_FILE]: meta });
-    this.prepared.set(turn.agent, state);
+    this.prepared.set(turn.agent, { state, prompt: stdin });
     const newWarnings = warnings.filter((warning) => !this.warned.has(warning));
     for (const warning of newWarnings) this.warned.add(warning);
     return newWarnings;
   }
 
   async take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed> {
-    const { context } = this;
     const session = requireSession(turn);
-    let transcript = EMPTY_TRANSCRIPT;
-    let outputRead: Promise<void> = Promise.resolve();
-    let warnedOfLength = false;
-    const meta = readTurnMeta(context, turn);
-    const { timeoutMs } = meta;
-    const reportActivity = createActivityReporter(context, turn.agent);
-    const prints = new PrintReporter(context, turn, adopted);
-    const readPrintedTexts = createClaudePrintReader();
-    const hopeless = new AbortController();
-    const supervision: Supervision = {
-      timeoutMs,
-      hopeless: hopeless.signal,
-      grace: { ms: Math.min(EXIT_GRACE_MS, timeoutMs ?? EXIT_GRACE_MS), isDone: () => isTurnDone(transcript) },
-      onRunning(exited) {
-        const readLine = (line: Buffer): void => {
-          if (line.length >= MAX_LINE_BYTES && !warnedOfLength) {
-            warnedOfLength = true;
-            context.warn(turn, LONG_LINE_WARNING);
-          }
-          const event = parseClaudeBytes(line);
-          transcript = addClaudeEvent(transcript, event);
-          reportActivity?.(event);
-          prints.add('stdout', readPrintedTexts(event));
-          if (event.kind === 'retry' && isHopelessRetry(event)) hopeless.abort();
-        };
-        outputRead = followLines(turnFiles(context.folderOf(turn)).stdout, readLine, { until: exited });
-      },
-    };
-    const end = adopted ? await adoptTurn(context, turn, supervision) : await this.start(turn, session, supervision);
-    await outputRead;
-    const signal = await this.toSignal(turn, session, end, transcript, describeTimeout(meta));
-    return { ...signal, ...prints.signalFields };
+    const meta = readTurnMeta(this.context, turn);
+    const reading = new TurnReading(this.context, turn, adopted);
+    const graceMs = Math.min(EXIT_GRACE_MS, meta.timeoutMs ?? EXIT_GRACE_MS);
+    const { hopeless, overspent } = reading;
+    const grace = { ms: graceMs, isDone: () => reading.isDone };
+    const supervision = { timeoutMs: meta.timeoutMs, hopeless, overspent, grace };
+    const taken = { turn, session, reading, supervision };
+    const ended = await (adopted ? this.adopt(taken) : this.begin(taken));
+    const signal = await this.toSignal(taken, ended, describeTimeout(meta));
+    return { ...signal, ...reading.prints.signalFields };
   }
 
-  private async start(turn: ClaudeTurn, session: SessionUse, supervision: Supervision): Promise<ProcessEnd> {
-    const { configDir, context, prices } = this;
-    await writeCostBaseline(context.folderOf(turn), configDir, turn.cwd, session, prices);
-    await this.waitForStartSlot();
-    return runTurn(context, turn, await this.buildCommand(turn, session), supervision);
+  release(run: Run): void {
+    this.openTurns.conversations.release(run);
   }
 
-  private async buildCommand(turn: ClaudeTurn, session: SessionUse): Promise<ProcessCommand> {
-    const { options } = this.context;
-    const state = this.prepared.get(turn.agent);
-    if (state === undefined) throw new Error(`the turn of ${turn.agent} was not prepared`);
+  close(): Promise<void> {
+    return this.openTurns.conversations.closeAll();
+  }
+
+  private async begin(taken: TakenTurn): Promise<EndedTurnProcess> {
+    const { context, prices, openTurns } = this;
+    const { turn, session } = taken;
+    const prepared = this.prepared.get(turn.agent);
+    if (prepared === undefined) throw new Error(`the turn of ${turn.agent} was not prepared`);
     this.prepared.delete(turn.agent);
-    const { path, version } = await this.findClaude();
-    const { permissionMode, skipPermissions } = options;
-    const { budgetMicros, taskFolder, runFolder } = turn;
-    const folders = [taskFolder, runFolder].filter((folder) => folder !== null);
-    const preference = choosePreference(turn.preference, state, options);
-    const call = {
-      ...preference,
-      session,
-      permissionMode,
-      skipPermissions,
-      budgetMicros,
-      folders,
-      settings: state,
-      version,
-    };
-    return {
-      file: path,
-      args: claudeArguments(call),
-      cwd: turn.cwd,
-      env: claudeEnvironment(this.context.environmentOf(turn.state)),
-    };
+    const { state, prompt } = prepared;
+    const request = { context, claude: await this.findClaude(), turn, session, state };
+    const command = buildClaudeCommand({ ...request, staysOpen: true });
+    if (openTurns.isPossible(command)) return openTurns.take({ ...taken, prompt, prices }, command);
+    await writeCostBaseline(context.folderOf(turn), this.configDir, turn.cwd, session, prices);
+    await this.waitForStartSlot();
+    return this.withOwnProcess(taken, (supervision) =>
+      runTurn(context, turn, buildClaudeCommand({ ...request, staysOpen: false }), supervision),
+    );
   }
 
-  /** Judges a turn that is over. None of its processes may be left when its conversation is used again. */
+  private adopt(taken: TakenTurn): Promise<EndedTurnProcess> {
+    const { context, openTurns } = this;
+    const claim = openTurns.findClaim(taken.turn);
+    if (claim !== null) return openTurns.adopt(taken, claim);
+    return this.withOwnProcess(taken, (supervision) => adoptTurn(context, taken.turn, supervision));
+  }
+
+  /** Takes a turn in a process of its own. None of its processes may be left when its conversation is used again. */
+  private async withOwnProcess(
+    { turn, reading, supervision }: TakenTurn,
+    follow: (supervision: Supervision) => Promise<ProcessEnd>,
+  ): Promise<EndedTurnProcess> {
+    const dir = this.context.folderOf(turn);
+    let read: Promise<void> = Promise.resolve();
+    const onRunning = (until: Promise<unknown>): void => {
+      read = followLines(turnFiles(dir).stdout, (line) => reading.add(line), { until });
+    };
+    const end = await follow({ ...supervision, onRunning });
+    await read;
+    const isUnclean = end.kind === 'ended' && (end.exit.kind === 'died' || end.exit.code !== 0);
+    if (isUnclean) await endTurn(dir, turnMarker(this.context, turn), { graceMs: END_GRACE_MS });
+    return { end, outputLost: isOutputLost(dir), settle: async () => {} };
+  }
+
+  /** Judges a turn that is over. */
   private async toSignal(
-    turn: ClaudeTurn,
-    session: SessionUse,
-    end: ProcessEnd,
-    transcript: Transcript,
+    { turn, session, reading: { transcript } }: TakenTurn,
+    { end, outputLost, settle }: EndedTurnProcess,
     timeoutMessage: string,
   ): Promise<Answered | Failed> {
     const { context } = this;
-    const dir = context.folderOf(turn);
     if (end.kind !== 'ended') {
       const failure = notRunFailure(end, 'invalid_request', START_LOST);
       return failedSignal(turn, end.atMs, mayTakeAgain(context, failure, end) ? { ...failure, kind: 'lost' } : failure);
     }
     const { exit, atMs: at } = end;
-    if (exit.kind === 'died' || exit.code !== 0) {
-      await endTurn(dir, turnMarker(context, turn), { graceMs: END_GRACE_MS });
-    }
     const outcome = judgeClaudeTurn({
       transcript,
       isCompaction: turn.prompt.kind === 'compact',
       endCause: turnEndCause(end),
       exitCode: exit.kind === 'died' || exit.code > 128 ? null : exit.code,
-      stderr: await lastLines(turnFiles(dir).stderr, 20, 4096),
+      stderr: await lastLines(turnFiles(context.folderOf(turn)).stderr, 20, 4096),
       timeoutMessage,
-      outputLost: isOutputLost(dir),
+      outputLost,
       resumable: await this.isResumable(turn, transcript.sessionId ?? session.id),
       endedAtMs: at,
       priorLimits: this.limitBackoff.priorLimits(at),
       costBaseline: readCostBaseline(context, turn),
     });
+    await settle(outcome);
     const { sessionId } = transcript;
     const reported = sessionId === null || sessionId === session.id ? {} : { reportedSession: sessionId };
     this.prices = learnPrices(this.prices, modelCosts(transcript));

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { SessionUse } from '../../core/agent.ts';
@@ -12,11 +12,37 @@ import { type ClaudeVersion, isAtLeast, parseClaudeVersion } from './find-claude
 import { baseModelName, estimateCosts, type Prices } from './prices.ts';
 import { findSessionFile, readSavedTotalUsd } from './session-file.ts';
 import { type Transcript, totalUsage } from './transcript.ts';
+import { NO_USAGE, subtractUsage, weighTokens } from './usage.ts';
+
+const TOKEN_COUNT = z.number().nonnegative();
+
+/** What a process that stays open has reported before a turn: it goes on counting from there. */
+const REPORTED_COSTS = z.object({
+  totalUsd: z.number().nonnegative(),
+  models: z.array(
+    z.object({
+      model: z.string(),
+      costUsd: z.number().nonnegative(),
+      usage: z.object({
+        input: TOKEN_COUNT,
+        output: TOKEN_COUNT,
+        cacheRead: TOKEN_COUNT,
+        cacheWrite: TOKEN_COUNT,
+        cacheWriteLong: TOKEN_COUNT,
+      }),
+    }),
+  ),
+});
+
+/** The costs that a process has reported up to now. */
+export type ReportedCosts = z.infer<typeof REPORTED_COSTS>;
 
 const COST_BASELINE_SCHEMA = z.object({
   /** The total saved by the conversation that the turn resumes or forks; null if there was none. */
   savedUsd: z.number().nonnegative().nullable(),
   prices: z.record(z.string(), z.number().nonnegative()),
+  /** Left out for the first turn of a process. */
+  before: REPORTED_COSTS.optional(),
 });
 
 /** The costs that are known before a turn starts. */
@@ -29,15 +55,15 @@ const CONTINUES_TOTAL_SINCE: ClaudeVersion = [2, 1, 276];
 
 /**
  * Computes what a turn has cost from the best that is known: the costs since the last result, if its results name them;
- * else its total, less the total that the conversation had saved before; else, also if no turn can cost as much, an
- * estimate from the tokens.
+ * else what its process reports more than before it; else its total, less the total that the conversation had saved before;
+ * else, also if no turn can cost as much, an estimate from the tokens.
  *
  * Claude Code goes on from the total it has saved, not from the one it has reported last: a process that is killed,
  * even after its result, saves nothing.
  */
-export function computeTurnCost(transcript: Transcript, { savedUsd, prices }: CostBaseline): CostReport {
-  const estimates = estimateCosts(totalUsage(transcript), prices);
-  const { usd, models } = findReportedCost(transcript, savedUsd);
+export function computeTurnCost(transcript: Transcript, baseline: CostBaseline): CostReport {
+  const estimates = estimateCosts(totalUsage(transcript), baseline.prices);
+  const { usd, models } = findReportedCost(transcript, baseline);
   if (usd !== null && isPlausibleCost(usdToMicros(usd)))
     return { kind: 'reported', micros: usdToMicros(usd), models: (models ?? estimates).map(toModelUse) };
   const micros = usdToMicros(sumUsd(estimates));
@@ -47,14 +73,24 @@ export function computeTurnCost(transcript: Transcript, { savedUsd, prices }: Co
 /** What the results report; `models` is null if what they say of the models includes earlier turns. */
 function findReportedCost(
   { spent, lastResult, version }: Transcript,
-  savedUsd: number | null,
+  { savedUsd, before }: CostBaseline,
 ): { readonly usd: number | null; readonly models: readonly ModelCost[] | null } {
   if (lastResult !== null && spent !== null) return { usd: sumUsd(spent), models: spent };
   const total = lastResult?.totalCostUsd ?? null;
   if (total === null || lastResult === null) return { usd: null, models: null };
+  if (before !== undefined)
+    return { usd: Math.max(0, total - before.totalUsd), models: subtractCosts(lastResult.models, before.models) };
   if (continuesSavedTotal(version, total, savedUsd)) return { usd: total - (savedUsd ?? 0), models: null };
   return { usd: total, models: lastResult.models.length === 0 ? null : lastResult.models };
 }
+
+/** What each model has cost more than before; models without a difference are left out. */
+const subtractCosts = (models: readonly ModelCost[], before: readonly ModelCost[]): readonly ModelCost[] =>
+  models.flatMap(({ model, usage, costUsd }) => {
+    const known = before.find((each) => each.model === model) ?? { usage: NO_USAGE, costUsd: 0 };
+    const more = { model, usage: subtractUsage(usage, known.usage), costUsd: Math.max(0, costUsd - known.costUsd) };
+    return more.costUsd > 0 || weighTokens(more.usage) > 0 ? [more] : [];
+  });
 
 const sumUsd = (models: readonly ModelCost[]): number => models.reduce((sum, { costUsd }) => sum + costUsd, 0);
 
@@ -87,9 +123,23 @@ export async function writeCostBaseline(
 ): Promise<void> {
   const from = session.kind === 'new' ? null : session.kind === 'fork' ? session.from : session.id;
   const file = from === null ? null : await findSessionFile(configDir, cwd, from);
-  const baseline: CostBaseline = { savedUsd: file === null ? null : await readSavedTotalUsd(file), prices };
-  await writeFile(join(dir, COST_BASELINE_FILE), JSON.stringify(baseline), { mode: 0o600 });
+  saveCostBaseline(dir, { savedUsd: file === null ? null : await readSavedTotalUsd(file), prices });
 }
+
+/** Writes the costs down that are known before a turn starts. */
+export function saveCostBaseline(dir: string, baseline: CostBaseline): void {
+  writeFileSync(join(dir, COST_BASELINE_FILE), JSON.stringify(baseline), { mode: 0o600 });
+}
+
+/** What a process has reported up to the end of a turn; null if that is not known. */
+export function reportedCosts({ lastResult }: Transcript): ReportedCosts | null {
+  if (lastResult === null || lastResult.totalCostUsd === null) return null;
+  return { totalUsd: lastResult.totalCostUsd, models: [...lastResult.models] };
+}
+
+/** Estimates what a turn has cost up to now, in micro-dollars. */
+export const estimateMicros = (transcript: Transcript, prices: Prices): number =>
+  usdToMicros(sumUsd(estimateCosts(totalUsage(transcript), prices)));
 
 /**
  * Reads the costs that were known before a turn started. If the file is damaged or gone, the turn is charged with all

@@ -17,6 +17,8 @@ export interface ClaudeCall extends Preference {
   /** Folders besides the working directory in which it may read and write. */
   readonly folders: readonly string[];
   readonly settings: StateSettings;
+  /** Whether it stays open and takes one prompt after the other, as lines of JSON. */
+  readonly staysOpen?: boolean;
   /** The version of Claude Code, if it is known. */
   readonly version: ClaudeVersion | null;
 }
@@ -25,13 +27,15 @@ export interface ClaudeCall extends Preference {
 const KEEPS_SYSTEM_PROMPT_SINCE: ClaudeVersion = [2, 1, 257];
 
 /**
- * The arguments of Claude Code for one turn. The prompt is not among them: it is passed by stdin, which takes any text.
+ * The arguments of Claude Code for one turn, or for several in one conversation. Prompts are not among them: they are passed by
+ * stdin, which takes any text.
  */
 export function claudeArguments(call: ClaudeCall): readonly string[] {
   const { model, effort, budgetMicros, settings } = call;
   return [
     '-p',
     ...['--output-format', 'stream-json', '--verbose'],
+    ...(call.staysOpen === true ? ['--input-format', 'stream-json', '--replay-user-messages'] : []),
     ...sessionArguments(call.session),
     ...optionArguments('--model', model),
     ...optionArguments('--effort', effort),
@@ -46,6 +50,15 @@ export function claudeArguments(call: ClaudeCall): readonly string[] {
     ...systemPromptArguments(call),
   ];
 }
+
+/** A prompt as a line for a conversation that stays open. */
+export const promptLine = (uuid: string, text: string): string =>
+  JSON.stringify({
+    type: 'user',
+    uuid,
+    parent_tool_use_id: null,
+    message: { role: 'user', content: [{ type: 'text', text }] },
+  });
 
 /** Escapes a prompt so that Claude Code takes it literally; null if it is blank, because nothing would come of it. */
 export function escapePrompt(text: string): string | null {

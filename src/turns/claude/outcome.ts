@@ -15,7 +15,7 @@ import type { Transcript } from './transcript.ts';
 import { limitUntilMs } from './usage-limit.ts';
 
 /** Why a process ended: by itself, because we ended it, or (`gone`) while no Raymond was watching. */
-export type TurnEndCause = 'exited' | 'timeout' | 'hung' | 'hopeless' | 'stopped' | 'gone';
+export type TurnEndCause = 'exited' | 'timeout' | 'hung' | 'hopeless' | 'overspent' | 'stopped' | 'gone';
 
 /** A turn of Claude Code that is over, with everything that its outcome depends on. */
 export interface EndedTurn {
@@ -100,6 +100,7 @@ function classifyFailure(turn: EndedTurn): ClassifiedFailure {
   if (ownResult !== null && isFailedResult(ownResult, transcript)) return classifyResultFailure(ownResult, transcript);
   if (ownResult === null && (turn.outputLost || saysDiskIsFull(stderr))) return { kind: 'disk', detail: '' };
   if (endCause === 'hopeless') return { kind: 'authentication', detail: 'the API refused its key or login twice.' };
+  if (endCause === 'overspent') return { kind: 'budget', detail: 'its share of it is spent.' };
   if (endCause === 'timeout') return { kind: 'timeout', detail: timeoutMessage };
   const startupFailure = opened ? null : classifyStderrFailure(stderr, exitCode);
   if (startupFailure !== null) return startupFailure;

@@ -40,6 +40,12 @@ export async function hasMessages(file: string): Promise<boolean> {
   return (await findLastLine(file, '"type"', (value) => MESSAGE.safeParse(value).data)) !== undefined;
 }
 
+/** Whether a conversation on disk has a prompt with this id. */
+export async function hasPrompt(file: string, uuid: string): Promise<boolean> {
+  const prompt = z.object({ type: z.literal('user'), uuid: z.literal(uuid) });
+  return (await findLastLine(file, uuid, (value) => prompt.safeParse(value).data)) !== undefined;
+}
+
 async function modifiedMs(file: string): Promise<number | null> {
   return stat(file).then(
     (stats) => (stats.isFile() ? stats.mtimeMs : null),

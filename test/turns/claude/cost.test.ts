@@ -35,6 +35,24 @@ describe('a turn costs', () => {
     ).toStrictEqual(reported(0));
   });
 
+  test.each(['2.1.197', '2.1.325'])('what its process reports more than before, if that stays open: %s', (claude) => {
+    const used = (inputTokens: number, costUSD: number) => ({ inputTokens, costUSD });
+    const models = [{ model: 'a', costUsd: 0.01, usage: { ...NO_USAGE, input: 100 } }];
+    const modelUsage = { a: used(130, 0.013), b: used(7, 0.002) };
+    const transcript = after(version(claude), result({ total_cost_usd: 0.025, modelUsage }));
+    expect(
+      computeTurnCost(transcript, { savedUsd: null, prices: {}, before: { totalUsd: 0.02, models } }),
+    ).toMatchObject({
+      ...reported(5_000),
+      models: [
+        { model: 'a', tokens: { input: 30 } },
+        { model: 'b', tokens: { input: 7 } },
+      ],
+    });
+    const same = { totalUsd: 0.025, models };
+    expect(computeTurnCost(transcript, { savedUsd: 1, prices: {}, before: same })).toMatchObject(reported(0));
+  });
+
   test('its last total, if some results do not have more', () => {
     expect(cost(null, {}, result(since(0.006)), result({ total_cost_usd: 0.5 }))).toStrictEqual(reported(500_000));
   });

@@ -1,0 +1,134 @@
+// What a <goto> between two prompts takes on top of the API's own time: from the end of an answer to the next request. Needs
+// the Claude Code of the tests (node test/claude-code/install.mjs) and a scripted API on this machine; without the first, nothing is measured.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { figure, median } from './harness.mjs';
+
+const VERSIONS = ['197', '325'];
+const WARM_UP = 2;
+
+const pathOf = (version) =>
+  fileURLToPath(new URL(`../test/claude-code/node_modules/claude-code-${version}/bin/claude.exe`, import.meta.url));
+
+export async function measureGotos({ command, workshop, quick }) {
+  const figures = [];
+  for (const version of VERSIONS) {
+    const claude = pathOf(version);
+    if (!existsSync(claude)) continue;
+    const name = `2.1.${version}`;
+    const gotos = quick ? 6 : 20;
+    const run = (keepOpen) => (place, env) =>
+      end(
+        process.execPath,
+        [command, 'run', newWorkflow(place), '--claude', claude, '--keep-open', keepOpen, '--quiet'],
+        {
+          cwd: place,
+          env,
+        },
+      );
+    const open = await measure(workshop(), 2 * gotos, run('5m'));
+    const cold = await measure(workshop(), gotos, run('0'));
+    const loop = await measure(workshop(), gotos, (place, env) => loopOf(claude, gotos, place, env));
+    figures.push(
+      figure(`a goto in an open conversation, on top of the API, ${name}`, open, 'ms', 80),
+      figure(`the same with --keep-open 0, ${name}`, cold, 'ms'),
+      figure(`the same in a plain loop of \`claude -p --resume\`, ${name}`, loop, 'ms'),
+    );
+  }
+  return figures;
+}
+
+/** The median time from the end of an answer to the next request. */
+async function measure(place, count, work) {
+  const api = await startApi(count);
+  const home = join(place, 'home');
+  mkdirSync(home);
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    ANTHROPIC_BASE_URL: api.url,
+    ANTHROPIC_API_KEY: 'made-up',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  };
+  try {
+    await work(place, env);
+  } finally {
+    api.close();
+  }
+  if (api.gaps.length < count - 1) throw new Error(`the API was asked ${api.gaps.length + 1} times, not ${count}`);
+  return median(api.gaps.slice(WARM_UP));
+}
+
+function newWorkflow(place) {
+  const folder = join(place, 'workflow');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'START.md'), 'Go on.\n');
+  return folder;
+}
+
+async function loopOf(claude, count, place, env) {
+  const session = randomUUID();
+  for (let turn = 0; turn < count; turn += 1) {
+    const conversation = turn === 0 ? ['--session-id', session] : ['--resume', session];
+    await end(claude, ['-p', 'Go on.', '--output-format', 'stream-json', '--verbose', ...conversation], {
+      cwd: place,
+      env,
+    });
+  }
+}
+
+function end(file, args, { cwd, env }) {
+  return new Promise((done, fail) => {
+    const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] });
+    child.once('error', fail);
+    child.once('exit', (code) => (code === 0 ? done() : fail(new Error(`${file} ended with ${code}`))));
+  });
+}
+
+/** An API that answers with a goto, and the last of so many requests with a result. */
+async function startApi(count) {
+  const gaps = [];
+  let asked = 0;
+  let answeredAt = null;
+  const server = createServer((request, response) => {
+    const chunks = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      if (request.method === 'HEAD') return response.writeHead(200).end();
+      if (!request.url.includes('/v1/messages') || request.url.includes('count_tokens'))
+        return response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":1}');
+      if (answeredAt !== null) gaps.push(performance.now() - answeredAt);
+      asked += 1;
+      const { model } = JSON.parse(Buffer.concat(chunks).toString());
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of answer(model, asked, asked < count ? '<goto>START</goto>' : '<result>done</result>'))
+        response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      response.end(() => {
+        answeredAt = performance.now();
+      });
+    });
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${server.address().port}`, gaps, close };
+}
+
+function answer(model, number, text) {
+  const usage = { input_tokens: 10, output_tokens: 1 };
+  const message = { id: `msg_${number}`, type: 'message', role: 'assistant', model, content: [], usage };
+  return [
+    { type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 5 } },
+    { type: 'message_stop' },
+  ];
+}

@@ -1,0 +1,215 @@
+import { readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { indexOfAgent } from '../../core/agent-index.ts';
+import type { Run } from '../../core/run.ts';
+import { usesConversation } from '../../core/used-conversations.ts';
+import { END_GRACE_MS, endTurn } from '../../process/end.ts';
+import { waitForEnd } from '../../process/find.ts';
+import { recordedExit } from '../../process/turn-files.ts';
+import { readJsonFile } from '../json-file.ts';
+import type { ProcessPlace } from '../process-turn.ts';
+import type { TurnContext } from '../turn-context.ts';
+import { CONVERSATION_FILE, CONVERSATION_SCHEMA, type Conversation, conversationPlace } from './conversation.ts';
+
+/** How many are kept if the run has no limit of Claude turns at once. */
+const DEFAULT_LIMIT = 8;
+
+interface Idle {
+  readonly conversation: Conversation;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** The conversations of a run that stay open between their turns. */
+export class Conversations {
+  private readonly context: TurnContext;
+  /** By their ids, the longest idle first. */
+  private readonly idle = new Map<string, Idle>();
+  private readonly busy = new Set<Conversation>();
+  private readonly closing = new Map<string, Promise<void>>();
+  /** Closed ones whose folders are still there. */
+  private readonly closed = new Set<Conversation>();
+  /** How many turns need a conversation as it is, by its id. */
+  private readonly held = new Map<string, number>();
+  /** Processes of earlier Raymonds that may not have ended yet, by their conversations. */
+  private readonly leftBehind: Map<string, readonly ProcessPlace[]>;
+  private run: Run | undefined;
+
+  constructor(context: TurnContext) {
+    this.context = context;
+    this.leftBehind = findLeftBehind(context);
+  }
+
+  /** Takes an idle conversation for a turn that needs this key and may cost so much; null if there is none that fits. */
+  take(session: string, key: string, capMicros: number | null): Conversation | null {
+    const { conversation } = this.idle.get(session) ?? {};
+    if (conversation === undefined || conversation.flaw !== null || conversation.terms.key !== key) return null;
+    if (!fitsCap(conversation.restMicros, capMicros)) return null;
+    this.forgetIdle(conversation);
+    this.busy.add(conversation);
+    return conversation;
+  }
+
+  /** Adds a conversation that is about to be opened for a turn. */
+  add(conversation: Conversation): void {
+    this.busy.add(conversation);
+  }
+
+  /** Waits until no other process uses a conversation: one user at a time, or what one of them says is lost. */
+  async makeFree(session: string): Promise<void> {
+    const { conversation } = this.idle.get(session) ?? {};
+    if (conversation !== undefined) this.close(conversation);
+    await this.closing.get(session);
+    await this.endLeftBehind(session);
+  }
+
+  /** Keeps a conversation as it is until the returned function is called; also waits for a process that was left behind. */
+  async hold(session: string): Promise<() => void> {
+    await this.closing.get(session);
+    await this.endLeftBehind(session);
+    const change = (by: number): void => {
+      this.held.set(session, (this.held.get(session) ?? 0) + by);
+    };
+    change(1);
+    return () => change(-1);
+  }
+
+  /** Keeps a conversation open after its turn, for the next one. */
+  keep(conversation: Conversation): void {
+    this.busy.delete(conversation);
+    const { session } = conversation.terms;
+    const idleMs = this.context.options.keepOpenMs ?? 0;
+    const timer = setInterval(() => this.closeUnlessHeld(conversation), Math.max(1, Math.min(idleMs, MAX_TIMER_MS)));
+    timer.unref();
+    this.idle.set(session, { conversation, timer });
+    conversation.onIdleEnd = () => {
+      this.forgetIdle(conversation);
+      this.closed.add(conversation);
+      this.warnOfEnd(conversation);
+    };
+    const limit = this.context.options.parallel ?? DEFAULT_LIMIT;
+    for (const { conversation: longest } of [...this.idle.values()].slice(0, Math.max(0, this.idle.size - limit)))
+      this.closeUnlessHeld(longest);
+  }
+
+  /** Says that a process has ended which was to stay open. */
+  warnOfEnd({ lastTurn }: Conversation): void {
+    this.context.warn(lastTurn, ENDED_BY_ITSELF);
+  }
+
+  /** Closes a conversation after a turn that failed, and ends what is left of its processes. */
+  async discard(conversation: Conversation): Promise<void> {
+    this.close(conversation);
+    await this.closing.get(conversation.terms.session);
+    const { dir, marker } = conversation.place;
+    await endTurn(dir, marker, { graceMs: END_GRACE_MS });
+  }
+
+  /** Closes the conversations that the run, as it is on disk now, does not need any more, and removes their folders. */
+  release(run: Run): void {
+    this.run = run;
+    for (const { conversation } of this.idle.values()) {
+      const agent = run.agents[indexOfAgent(run.agents, conversation.opener.agent)];
+      if (this.isOnRecord(conversation) || (agent !== undefined && usesConversation(agent, conversation.terms.session)))
+        continue;
+      this.closeUnlessHeld(conversation);
+    }
+    this.removeFolders();
+  }
+
+  /** Closes all of them. One that is at a turn finishes it. */
+  async closeAll(): Promise<void> {
+    for (const conversation of this.busy) conversation.hangUp();
+    for (const { conversation } of this.idle.values()) this.close(conversation);
+    await Promise.all(this.closing.values());
+    await Promise.all(this.removeFolders());
+  }
+
+  private closeUnlessHeld(conversation: Conversation): void {
+    if ((this.held.get(conversation.terms.session) ?? 0) === 0) this.close(conversation);
+  }
+
+  private close(conversation: Conversation): void {
+    const { session } = conversation.terms;
+    this.forgetIdle(conversation);
+    this.busy.delete(conversation);
+    const before = this.closing.get(session);
+    const closed = Promise.all([before, conversation.close()]).then(() => {
+      this.closed.add(conversation);
+      if (this.closing.get(session) === closed) this.closing.delete(session);
+    });
+    this.closing.set(session, closed);
+  }
+
+  private forgetIdle(conversation: Conversation): void {
+    const { session } = conversation.terms;
+    const found = this.idle.get(session);
+    if (found?.conversation !== conversation) return;
+    clearInterval(found.timer);
+    this.idle.delete(session);
+    conversation.onIdleEnd = () => {};
+  }
+
+  /** What it said in its last turn is needed until the end of that turn is on disk. */
+  private isOnRecord({ lastTurn }: Conversation): boolean {
+    const { agents } = this.run ?? { agents: [] };
+    const agent = agents[indexOfAgent(agents, lastTurn.agent)];
+    const phase = agent?.phase;
+    return (phase?.kind === 'running' || phase?.kind === 'cancelling') && phase.turn.number === lastTurn.number;
+  }
+
+  private removeFolders(): readonly Promise<void>[] {
+    return [...this.closed].flatMap((conversation) => {
+      if (this.run === undefined || this.isOnRecord(conversation)) return [];
+      this.closed.delete(conversation);
+      return [rm(conversation.place.dir, { recursive: true, force: true }).catch(() => {})];
+    });
+  }
+
+  /** A process of an earlier Raymond ends by itself as soon as it sees the end of its input. */
+  private async endLeftBehind(session: string): Promise<void> {
+    const places = this.leftBehind.get(session) ?? [];
+    this.leftBehind.delete(session);
+    for (const { dir, marker } of places) {
+      await waitForEnd(dir, marker, AbortSignal.timeout(END_GRACE_MS)).catch(() =>
+        endTurn(dir, marker, { graceMs: END_GRACE_MS }),
+      );
+    }
+  }
+}
+
+const ENDED_BY_ITSELF =
+  'the conversation was open for the next prompt, but its process has ended; that prompt starts Claude Code again';
+
+/** The longest time that a timer can wait. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Whether what is left of a conversation's cap suits a turn that may cost so much: not so little that it would be cut short, and
+ * not so much that the turn could cost twice as much while nobody watches it.
+ */
+function fitsCap(restMicros: number | null, capMicros: number | null): boolean {
+  if (restMicros === null || capMicros === null) return restMicros === capMicros;
+  return restMicros >= capMicros / 2 && restMicros <= capMicros * 2;
+}
+
+/** The processes of earlier Raymonds of this run that have not ended, by their conversations. */
+function findLeftBehind(context: TurnContext): Map<string, readonly ProcessPlace[]> {
+  const found = new Map<string, readonly ProcessPlace[]>();
+  for (const dir of listFolders(context.conversationsFolder)) {
+    if (recordedExit(dir) !== undefined) continue;
+    const record = readJsonFile(join(dir, CONVERSATION_FILE), CONVERSATION_SCHEMA);
+    if (record.kind !== 'data') continue;
+    const { session, ...opener } = record.data;
+    found.set(session, [...(found.get(session) ?? []), conversationPlace(context, opener)]);
+  }
+  return found;
+}
+
+function listFolders(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}

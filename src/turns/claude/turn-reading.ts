@@ -1,0 +1,71 @@
+import type { ClaudeTurn } from '../../core/due.ts';
+import { MAX_LINE_BYTES } from '../../process/lines.ts';
+import { PrintReporter } from '../print-reporter.ts';
+import type { TurnContext } from '../turn-context.ts';
+import { createActivityReporter } from './activity.ts';
+import { estimateMicros } from './cost.ts';
+import { isHopelessRetry } from './failure.ts';
+import { parseClaudeBytes } from './parse-event.ts';
+import type { Prices } from './prices.ts';
+import { createClaudePrintReader } from './prints.ts';
+import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, type Transcript } from './transcript.ts';
+
+const LONG_LINE_WARNING = `Claude Code printed an event of ${MAX_LINE_BYTES / 1024 ** 2} MiB or more, which was not read: what it said in it is lost`;
+
+/** Reads the output of one turn as it comes: for its outcome, for those who watch, and for what ends it early. */
+export class TurnReading {
+  transcript: Transcript = EMPTY_TRANSCRIPT;
+  readonly prints: PrintReporter;
+  private readonly context: TurnContext;
+  private readonly turn: ClaudeTurn;
+  private readonly reportActivity: ReturnType<typeof createActivityReporter>;
+  private readonly readPrintedTexts = createClaudePrintReader();
+  private readonly hopelessness = new AbortController();
+  private readonly overspending = new AbortController();
+  private limit: { readonly micros: number; readonly prices: Prices } | null = null;
+  private hasWarnedOfLength = false;
+
+  constructor(context: TurnContext, turn: ClaudeTurn, adopted: boolean) {
+    this.context = context;
+    this.turn = turn;
+    this.reportActivity = createActivityReporter(context, turn.agent);
+    this.prints = new PrintReporter(context, turn, adopted);
+  }
+
+  /** Aborted when Claude Code only tries again what cannot succeed. */
+  get hopeless(): AbortSignal {
+    return this.hopelessness.signal;
+  }
+
+  /** Aborted when the turn has cost what `limitCost` allows. */
+  get overspent(): AbortSignal {
+    return this.overspending.signal;
+  }
+
+  get isDone(): boolean {
+    return isTurnDone(this.transcript);
+  }
+
+  /** Watches what the turn costs, for a process that would go further than the turn may. */
+  limitCost(micros: number, prices: Prices): void {
+    this.limit = { micros, prices };
+  }
+
+  /** Takes the next line of the turn. */
+  add(line: Buffer): void {
+    if (line.length >= MAX_LINE_BYTES && !this.hasWarnedOfLength) {
+      this.hasWarnedOfLength = true;
+      this.context.warn(this.turn, LONG_LINE_WARNING);
+    }
+    const event = parseClaudeBytes(line);
+    this.transcript = addClaudeEvent(this.transcript, event);
+    this.reportActivity?.(event);
+    this.prints.add('stdout', this.readPrintedTexts(event));
+    if (event.kind === 'retry' && isHopelessRetry(event)) this.hopelessness.abort();
+    if (event.kind === 'assistant' && this.limit !== null) this.checkLimit(this.limit);
+  }
+
+  private checkLimit({ micros, prices }: { readonly micros: number; readonly prices: Prices }): void {
+    if (estimateMicros(this.transcript, prices) >= micros) this.overspending.abort();
+  }
+}
