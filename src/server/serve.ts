@@ -4,6 +4,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
 import { createNameCheck, isLoopback } from './access.ts';
 import { createApp } from './app.ts';
+import { JournalPages } from './journal-pages.ts';
 import { readPageFile } from './page-files.ts';
 import { ProjectCatalog } from './project-catalog.ts';
 import { RunFeeds } from './run-feed.ts';
@@ -43,6 +44,7 @@ export async function startServer(request: ServeRequest): Promise<RunningServer>
   const server = {
     catalog: new ProjectCatalog(roots, { folder: cwd, env, now, report }),
     feeds: new RunFeeds(),
+    journals: new JournalPages(),
     env,
     command,
     version,

@@ -1,3 +1,4 @@
+import type { JournalPages } from './journal-pages.ts';
 import type { ProjectCatalog } from './project-catalog.ts';
 import type { RunFeeds } from './run-feed.ts';
 
@@ -5,6 +6,7 @@ import type { RunFeeds } from './run-feed.ts';
 export interface ServerContext {
   readonly catalog: ProjectCatalog;
   readonly feeds: RunFeeds;
+  readonly journals: JournalPages;
   readonly env: NodeJS.ProcessEnv;
   /** The command that starts Raymond, and its first arguments. */
   readonly command: readonly [string, ...string[]];

@@ -26,7 +26,9 @@ export function newCliProject(): CliProject {
   const [cwd, configHome] = ['raymond-cli-', 'raymond-home-'].map((name) => mkdtempSync(join(tmpdir(), name)));
   if (cwd === undefined || configHome === undefined) throw new Error('no folder');
   onTestFinished(() => {
-    for (const folder of [cwd, configHome]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    // A process that was started apart may be about to write its last words.
+    for (const folder of [cwd, configHome])
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
   const terminal: CliProject['terminal'] = (
     env = { ...process.env, RAYMOND_REPLAY: 'fast', XDG_CONFIG_HOME: configHome },

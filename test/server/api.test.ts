@@ -209,8 +209,19 @@ describe('the events of a run', () => {
     const all = await readUntil(await server.request(`${path}/events`), ({ kinds }) => kinds.includes('run_ended'));
     expect([...before, ...after]).toStrictEqual(all);
     expect(all.flatMap(({ kinds }) => kinds)).toContain('transition');
-    const { steps, more } = (await server.get(`${path}/journal?limit=2`)).body as { steps: object[]; more: boolean };
-    expect([steps.length, more]).toStrictEqual([2, true]);
+    // Page by page, in order and once more from the middle.
+    const paged: number[] = [];
+    for (let [isMore, from] = [true, -1]; isMore; from = paged.at(-1) ?? from) {
+      const { steps, more } = (await server.get(`${path}/journal?limit=2&after=${from}`)).body as {
+        steps: { seq: number }[];
+        more: boolean;
+      };
+      paged.push(...steps.map(({ seq }) => seq));
+      isMore = more;
+    }
+    expect(paged).toStrictEqual(all.map(({ seq }) => seq));
+    const { steps } = (await server.get(`${path}/journal?limit=2&after=${paged[1]}`)).body as { steps: object[] };
+    expect(steps).toMatchObject([{ seq: paged[2] }, { seq: paged[3] }]);
   });
 
   test('come with what running turns say, from the turn on that is under way', async () => {

@@ -4,6 +4,7 @@ import { get, type ListedTurn, type RunDetail, type RunEvent, runPath, type Turn
 /** How many of the latest turns and events are kept: more than anybody scrolls through. */
 const MAX_EVENTS = 100_000;
 const MAX_TURNS = 10_000;
+const PAGE_STEPS = 5_000;
 const REFRESH_MS = 500;
 /** How often what has come is shown. */
 const SHOW_MS = 100;
@@ -51,6 +52,8 @@ export class RunModel {
   private readonly places = new Map<string, number>();
   private source: EventSource | null = null;
   private refreshTimer = 0;
+  private refreshMs = REFRESH_MS;
+  private isStale = false;
   private showTimer = 0;
   private nextKey = 0;
   private isClosed = false;
@@ -69,11 +72,17 @@ export class RunModel {
 
   /** Reads the run again, soon: several reasons in a row are one request. */
   refresh(): void {
+    this.isStale = true;
     if (this.refreshTimer !== 0 || this.isClosed) return;
     this.refreshTimer = window.setTimeout(async () => {
+      const start = performance.now();
       await this.load().catch((error: unknown) => this.fail(error));
+      // A run that takes the server long is asked for less often.
+      this.refreshMs = Math.min(Math.max(REFRESH_MS, 10 * (performance.now() - start)), 20 * REFRESH_MS);
       this.refreshTimer = 0;
-    }, REFRESH_MS);
+      if (this.isStale) this.refresh();
+    }, this.refreshMs);
+    this.isStale = false;
   }
 
   findTurn(agent: string, turn: string): ListedTurn | undefined {
@@ -85,15 +94,13 @@ export class RunModel {
     try {
       await this.load();
       const after = this.detail.value?.seq ?? -1;
-      const [{ turns }, past] = await Promise.all([
-        get<{ turns: ListedTurn[] }>(`${this.path}/turns?limit=${MAX_TURNS}`),
-        this.readPast(after),
-      ]);
-      if (this.isClosed) return;
-      for (const turn of turns) this.addTurn(turn);
-      for (const event of past) this.addEvent(event);
-      this.show();
-      this.listen(after);
+      const readTurns = async (): Promise<void> => {
+        const { turns } = await get<{ turns: ListedTurn[] }>(`${this.path}/turns?limit=${MAX_TURNS}`);
+        for (const turn of turns) this.addTurn(turn);
+        this.show();
+      };
+      await Promise.all([readTurns(), this.readPast(after)]);
+      if (!this.isClosed) this.listen(after);
     } catch (error) {
       this.fail(error);
     }
@@ -104,15 +111,16 @@ export class RunModel {
     this.error.value = null;
   }
 
-  private async readPast(until: number): Promise<readonly RunEvent[]> {
-    const events: RunEvent[] = [];
+  /** Page by page, so that there is something to see from the first on. */
+  private async readPast(until: number): Promise<void> {
     for (let after = -1; ; ) {
       const { steps, more } = await get<{ steps: { seq: number; events: RunEvent[] }[]; more: boolean }>(
-        `${this.path}/journal?after=${after}&limit=10000`,
+        `${this.path}/journal?after=${after}&limit=${PAGE_STEPS}`,
       );
-      for (const step of steps) if (step.seq <= until) events.push(...step.events);
+      for (const step of steps) if (step.seq <= until) for (const event of step.events) this.addEvent(event);
+      this.show();
       const last = steps.at(-1)?.seq ?? until;
-      if (!more || last >= until || this.isClosed) return events;
+      if (!more || last >= until || this.isClosed) return;
       after = last;
     }
   }

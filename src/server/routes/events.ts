@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { createEventDocument } from '../../events/event-document.ts';
-import { readSteps } from '../../runtime/follow-run.ts';
 import { getStatus } from '../../runtime/status.ts';
 import { openEventStream } from '../event-stream.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -37,15 +36,11 @@ export const EVENT_ROUTES: readonly Route[] = [
     summary: 'Reads the steps of a run after a step, as far as they have come.',
     query: z.strictObject({ after: AFTER, limit: countParam(10_000, 1_000) }),
     responds: 'The `steps`, each `{seq, events}`, and whether there are `more`.',
-    handle: async ({ params, query }, { catalog }) => {
+    handle: async ({ params, query }, { catalog, journals }) => {
       const { folder } = await catalog.project(params.project ?? '');
       const { run } = await getStatus(params.run ?? '', folder);
-      const steps: object[] = [];
-      for await (const { seq, events } of readSteps(run.id, folder, query.after ?? -1)) {
-        if (steps.length === query.limit) return { steps, more: true };
-        steps.push({ seq, events: events.map(createEventDocument) });
-      }
-      return { steps, more: false };
+      const { steps, more } = await journals.read({ id: run.id, cwd: folder }, query.after ?? -1, query.limit);
+      return { steps: steps.map(({ seq, events }) => ({ seq, events: events.map(createEventDocument) })), more };
     },
   }),
 ];

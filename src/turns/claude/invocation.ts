@@ -26,6 +26,9 @@ export interface ClaudeCall extends Preference {
 /** From this version on, a conversation keeps the system prompt of its first request unless that is switched off. */
 const KEEPS_SYSTEM_PROMPT_SINCE: ClaudeVersion = [2, 1, 257];
 
+/** The user may have installed Raymond's own plugin: with it, runs would start runs. */
+const WITHOUT_OWN_PLUGIN = '{"enabledPlugins":{"raymond@raymond":false}}';
+
 /**
  * The arguments of Claude Code for one turn, or for several in one conversation. Prompts are not among them: they are passed by
  * stdin, which takes any text.
@@ -35,6 +38,7 @@ export function claudeArguments(call: ClaudeCall): readonly string[] {
   return [
     '-p',
     ...['--output-format', 'stream-json', '--verbose'],
+    ...['--settings', WITHOUT_OWN_PLUGIN],
     ...(call.staysOpen === true ? ['--input-format', 'stream-json', '--replay-user-messages'] : []),
     ...sessionArguments(call.session),
     ...optionArguments('--model', model),

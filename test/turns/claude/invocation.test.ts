@@ -20,7 +20,10 @@ const CALL: ClaudeCall = {
   settings: SETTINGS,
   version: null,
 };
-const BASE = ['-p', '--output-format', 'stream-json', '--verbose'];
+const BASE = [
+  ...['-p', '--output-format', 'stream-json', '--verbose'],
+  ...['--settings', '{"enabledPlugins":{"raymond@raymond":false}}'],
+];
 const ACCEPT = ['--permission-mode', 'acceptEdits'];
 
 /** What a call says beyond what every call says. */
