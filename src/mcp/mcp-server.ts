@@ -1,5 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { registerRunResources } from './run-resources.ts';
 import { RUN_TOOLS } from './run-tools.ts';
 import { callTool, type McpContext, type Tool } from './tool.ts';
 import { WORKFLOW_TOOLS } from './workflow-tools.ts';
@@ -28,5 +29,6 @@ export function createMcpServer(context: McpContext, tools: readonly Tool[]): Mc
       (args) => callTool(tool, args, context),
     );
   }
+  if (tools.length > 0) registerRunResources(server, context);
   return server;
 }

@@ -5,10 +5,10 @@ import { isLive } from '../core/observed-status.ts';
 import { createStatusDocument } from '../events/run-document.ts';
 import { startDetachedRun } from '../runtime/detached-run.ts';
 import { listRuns, toRunListDocument } from '../runtime/list-runs.ts';
-import { writeLogs } from '../runtime/logs.ts';
 import { getStatus } from '../runtime/status.ts';
 import { stopRun } from '../runtime/stop.ts';
-import { defineTool, type McpContext, type Tool } from './tool.ts';
+import { logResource, readLogLines, statusResource } from './run-resources.ts';
+import { defineTool, type McpContext, type RunResource, type Tool } from './tool.ts';
 
 const RUN = z.string().default('last').describe('The id of a run, a unique beginning of it, or "last".');
 const WAIT_SECONDS = z.number().min(0).max(600);
@@ -20,7 +20,11 @@ const STATUS_FIELDS = {
   cost_usd: z.number(),
   waits_for: z.string().describe('What the run waits for, in words.'),
   next: z.string().nullable().describe('The command that makes the next step, for a person.'),
+  agents_left_out: z.number().describe('How many of its agents are only in the linked resource.'),
 };
+
+const linkToStatus = ({ run_id, agents_left_out }: Readonly<Record<string, unknown>>): readonly RunResource[] =>
+  agents_left_out === 0 ? [] : [statusResource(String(run_id))];
 
 /** The tools about runs. */
 export const RUN_TOOLS: readonly Tool[] = [
@@ -44,6 +48,7 @@ export const RUN_TOOLS: readonly Tool[] = [
       wait_seconds: WAIT_SECONDS.default(10),
     },
     output: STATUS_FIELDS,
+    links: linkToStatus,
     readOnly: false,
     call: async (args, context) => {
       const { workflow, input, budget_usd, model, variables = {}, agent, wait_seconds } = args;
@@ -68,6 +73,7 @@ export const RUN_TOOLS: readonly Tool[] = [
       'Shows where a run stands: its agents, what it waits for, what it has cost, warnings and denied tools.',
     input: { run: RUN },
     output: STATUS_FIELDS,
+    links: linkToStatus,
     readOnly: true,
     call: async ({ run }, context) => readStatus(run, context),
   }),
@@ -78,6 +84,7 @@ export const RUN_TOOLS: readonly Tool[] = [
       'Waits until a run has ended or needs a person, at most `wait_seconds`, then shows it as run_status does.',
     input: { run: RUN, wait_seconds: WAIT_SECONDS.default(60) },
     output: STATUS_FIELDS,
+    links: linkToStatus,
     readOnly: true,
     call: async ({ run, wait_seconds }, context) => awaitRun(run, wait_seconds, context),
   }),
@@ -100,22 +107,22 @@ export const RUN_TOOLS: readonly Tool[] = [
       state: z.string().optional(),
       tail: z.number().int().min(1).max(2_000).default(200).describe('How many lines.'),
     },
-    output: { log: z.string(), more: z.string().describe('How to read more.') },
+    output: {
+      run_id: z.string(),
+      log: z.string(),
+      is_cut: z.boolean().describe('Whether lines before these are only in the linked resource.'),
+      more: z.string().describe('How a person reads more.'),
+    },
     readOnly: true,
+    links: ({ run_id, is_cut }) => (is_cut === true ? [logResource(String(run_id))] : []),
     call: async ({ run, agent, state, tail }, { cwd }) => {
-      const lines: string[] = [];
-      await writeLogs(run, {
-        ...{
-          cwd,
-          tail,
-          write: (line: string) => void lines.push(line),
-          writeMessage: (text: string) => void lines.push(text),
-        },
-        ...(agent !== undefined && { agent }),
-        ...(state !== undefined && { state }),
-      });
       const { run: found } = await getStatus(run, cwd);
-      return { log: lines.join('\n').slice(-MAX_LOG_CHARS), more: `raymond logs ${found.id}` };
+      // One more than wanted, to know whether there are more.
+      const lines = await readLogLines(found.id, cwd, { agent, state, tail: tail + 1 });
+      const text = lines.slice(-tail).join('\n');
+      const log = text.slice(-MAX_LOG_CHARS);
+      const isCut = lines.length > tail || log.length < text.length;
+      return { run_id: found.id, log, is_cut: isCut, more: `raymond logs ${found.id}` };
     },
   }),
   defineTool({
@@ -124,6 +131,7 @@ export const RUN_TOOLS: readonly Tool[] = [
     description: 'Stops a run as soon as its running turns have ended, or now. It can be resumed.',
     input: { run: RUN, now: z.boolean().default(false).describe('Whether to end the running turns, too.') },
     output: STATUS_FIELDS,
+    links: linkToStatus,
     readOnly: false,
     destructive: true,
     call: async ({ run, now }, context) => {
@@ -136,12 +144,17 @@ export const RUN_TOOLS: readonly Tool[] = [
 
 /** An answer that is longer would fill the memory of the agent that asked. */
 const MAX_LOG_CHARS = 60_000;
+const MAX_AGENTS = 50;
 const STOP_WAIT_MS = 10_000;
 const POLL_INTERVAL_MS = 250;
 
+type StatusDocument = Readonly<Record<string, unknown>> & { readonly agents: readonly object[] };
+
 async function readStatus(run: string, { cwd, now }: McpContext): Promise<Record<string, unknown>> {
   const report = await getStatus(run, cwd);
-  return { ...createStatusDocument(report, report.history, now()) };
+  const document = createStatusDocument(report, report.history, now()) as StatusDocument;
+  const agents = document.agents.slice(0, MAX_AGENTS);
+  return { ...document, agents, agents_left_out: document.agents.length - agents.length };
 }
 
 async function awaitRun(run: string, seconds: number, context: McpContext): Promise<Record<string, unknown>> {

@@ -12,6 +12,14 @@ export interface McpContext {
   readonly now: () => number;
 }
 
+/** A link to something that is too large for the answer of a tool. */
+export interface RunResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly description: string;
+  readonly mimeType: string;
+}
+
 /** A tool that an agent can use. */
 export interface Tool {
   readonly name: string;
@@ -23,6 +31,8 @@ export interface Tool {
   readonly readOnly: boolean;
   /** Whether it may end or remove something. */
   readonly destructive?: boolean;
+  /** Where to read what an answer leaves out. */
+  readonly links?: (data: Readonly<Record<string, unknown>>) => readonly RunResource[];
   readonly call: (args: Readonly<Record<string, unknown>>, context: McpContext) => Promise<Record<string, unknown>>;
 }
 
@@ -44,7 +54,11 @@ export const defineTool = <Input extends Record<string, z.ZodType>>(spec: ToolSp
 export async function callTool(tool: Tool, args: Readonly<Record<string, unknown>>, context: McpContext) {
   try {
     const data = await tool.call(args, context);
-    return { content: [{ type: 'text' as const, text: JSON.stringify(data, null, 2) }], structuredContent: data };
+    const links = (tool.links?.(data) ?? []).map((link) => ({ type: 'resource_link' as const, ...link }));
+    return {
+      content: [{ type: 'text' as const, text: JSON.stringify(data, null, 2) }, ...links],
+      structuredContent: data,
+    };
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;
     const text = sanitize([error.message, error.hint].filter((part) => part !== undefined).join('\n'));

@@ -11,7 +11,8 @@ interface Reply {
   readonly result?: {
     readonly tools?: { readonly name: string; readonly annotations: { readonly readOnlyHint: boolean } }[];
     readonly structuredContent?: Record<string, unknown>;
-    readonly content?: { readonly text: string }[];
+    readonly content?: { readonly type: string; readonly text: string; readonly uri: string }[];
+    readonly contents?: { readonly mimeType: string; readonly text: string }[];
     readonly isError?: boolean;
   };
   readonly error?: { readonly message: string };
@@ -53,13 +54,17 @@ function connect(env: NodeJS.ProcessEnv = {}) {
   const call = async (name: string, args: object = {}): Promise<NonNullable<Reply['result']>> => {
     await opened;
     const { result, error } = await ask('tools/call', { name, arguments: args });
-    return result ?? { isError: true, content: [{ text: error?.message ?? '' }] };
+    return result ?? { isError: true, content: [{ type: 'text', text: error?.message ?? '', uri: '' }] };
   };
   const list = async (): Promise<NonNullable<NonNullable<Reply['result']>['tools']>> => {
     await opened;
     return (await ask('tools/list')).result?.tools ?? [];
   };
-  return { ...project, call, list };
+  const read = async (uri: string): Promise<NonNullable<Reply['result']>['contents']> => {
+    await opened;
+    return (await ask('resources/read', { uri })).result?.contents;
+  };
+  return { ...project, call, list, read };
 }
 
 describe('raymond mcp', () => {
@@ -82,6 +87,33 @@ describe('raymond mcp', () => {
     expect(ended).toMatchObject({ run_id: started.run_id, status: 'completed', agents: [{ result: 'done' }] });
     expect((await call('run_logs')).structuredContent?.log).toContain('START.sh');
     expect((await call('list_runs')).structuredContent).toMatchObject({ runs: [{ run_id: started.run_id }] });
+  });
+
+  test('links to what is too large for an answer', async () => {
+    const { call, read, raymond, cwd } = connect();
+    const fork = '<fork next="NEXT">WORK</fork>';
+    writeWorkflow(cwd, 'wf', {
+      'START.sh': `for i in {1..60}; do echo '${fork}'; done`,
+      'NEXT.sh': 'seq 1000 1030; echo "<result>last words</result>"',
+      'WORK.sh': 'echo "<result>worked</result>"',
+    });
+    await raymond('run', 'wf', '--run-id', 'r1', '--quiet');
+    const log = await call('run_logs', { tail: 5 });
+    expect(log.structuredContent).toMatchObject({ is_cut: true });
+    expect(log.content?.map(({ type, uri }) => [type, uri])).toStrictEqual([
+      ['text', undefined],
+      ['resource_link', 'raymond://runs/r1/log'],
+    ]);
+    expect(await read('raymond://runs/r1/log')).toMatchObject([
+      { mimeType: 'text/plain', text: expect.stringMatching(/START\.sh, turn 1[^]*last words/) },
+    ]);
+    const status = await call('run_status');
+    expect(status.structuredContent).toMatchObject({ agents_left_out: 11 });
+    expect(status.content?.[1]?.uri).toBe('raymond://runs/r1/status');
+    const [whole] = (await read('raymond://runs/r1/status')) ?? [];
+    expect((JSON.parse(whole?.text ?? '') as { agents: object[] }).agents).toHaveLength(61);
+    expect((await call('run_logs')).content).toHaveLength(2);
+    expect((await call('run_logs', { agent: 'main_work1', tail: 2_000 })).content).toHaveLength(1);
   });
 
   test('stops a run', async () => {
