@@ -89,10 +89,15 @@ async function readBody(request: Request): Promise<unknown> {
 async function readLimited(request: Request): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new Problem(413, `The body is larger than ${MAX_BODY_BYTES} bytes.`);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) throw new Problem(413, `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw new Problem(400, 'The body ended too early.');
   }
   return Buffer.concat(chunks).toString('utf8');
 }

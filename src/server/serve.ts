@@ -35,6 +35,8 @@ export interface RunningServer {
 }
 
 const MAX_CONNECTIONS = 512;
+/** How long a request may take to arrive. */
+const MAX_REQUEST_MS = 60_000;
 
 /** Starts the server. It only reads what is on disk and makes requests; no run depends on it. */
 export async function startServer(request: ServeRequest): Promise<RunningServer> {
@@ -58,6 +60,8 @@ export async function startServer(request: ServeRequest): Promise<RunningServer>
   const http = createAdaptorServer({ fetch: app.fetch });
   http.on('connection', (socket) => socket.setNoDelay(true));
   if ('maxConnections' in http) http.maxConnections = MAX_CONNECTIONS;
+  // Of a request, not of its response: a stream lasts as long as somebody reads it.
+  if ('requestTimeout' in http) http.requestTimeout = MAX_REQUEST_MS;
   await new Promise<void>((resolve, reject) => {
     http.once('error', (error) => reject(listenError(error, host, request.port)));
     http.listen(request.port, host, resolve);

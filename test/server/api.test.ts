@@ -107,6 +107,9 @@ describe('a run', () => {
     await first.server.close();
     const second = await startTestServer({}, first);
     expect((await second.get(path)).body).toMatchObject({ status: 'paused', needs_you: true });
+    for (const action of ['resume', 'retry', 'stop'])
+      expect((await second.post(`${path.slice(0, -1)}/${action}`)).body.detail).toContain('no such run');
+    expect((await second.request(path.replace(/[^/]+$/, 'last'), { method: 'DELETE' })).status).toBe(404);
     expect(await second.post(`${path}/resume`, { budget_usd: 7 })).toMatchObject({ status: 202 });
     await untilStatus(second, path, 'completed');
     expect((await second.get(path)).body.budget_usd).toBe(7);

@@ -124,6 +124,10 @@ export const RUN_ROUTES: readonly Route[] = [
     handle: async ({ params }, { catalog, now }) => {
       const { folder } = await catalog.project(params.project ?? '');
       const runs = [params.run ?? ''];
+      const isListed = (await catalog.runs()).some(
+        ({ project, entry }) => project.folder === folder && entry.id === params.run,
+      );
+      if (!isListed) throw noSuchRun(params.run);
       const found = await findPrunableRuns({
         cwd: folder,
         now: now(),
@@ -185,6 +189,16 @@ function toListDocument({ project, entry }: CatalogRun): object {
 /** The catalog gives the same entry as long as its run has not changed. */
 const listEntryOf = memoize(createRunListEntry);
 
+const noSuchRun = (id = ''): Problem =>
+  new Problem(404, `no such run: ${id}`, { hint: 'What changes a run needs its whole id.' });
+
+/** Reads a run that is to be changed: the beginning of its id is not enough, nor is `last`. */
+async function readRunToChange(project: Project, params: Readonly<Record<string, string>>): Promise<StatusReport> {
+  const report = await readRun(project, params);
+  if (report.run.id !== params.run) throw noSuchRun(params.run);
+  return report;
+}
+
 const readRun = ({ folder }: Project, { run = '' }: Readonly<Record<string, string>>): Promise<StatusReport> =>
   getStatus(run, folder);
 
@@ -219,7 +233,7 @@ async function resume(
   server: ServerContext,
 ): Promise<object> {
   const project = await server.catalog.project(params.project ?? '');
-  const { run, observedStatus } = await readRun(project, params);
+  const { run, observedStatus } = await readRunToChange(project, params);
   if (isLive(observedStatus)) throw new Problem(409, `The run ${run.id} is ${observedStatus}.`);
   if (observedStatus === 'completed') throw new Problem(409, `The run ${run.id} is over: it has completed.`);
   if (observedStatus === 'failed' && !flags.includes('--retry'))
@@ -240,7 +254,7 @@ async function requestStop(
   server: ServerContext,
 ): Promise<object> {
   const project = await server.catalog.project(params.project ?? '');
-  const { run, observedStatus } = await readRun(project, params);
+  const { run, observedStatus } = await readRunToChange(project, params);
   if (observedStatus === 'crashed') {
     const flags = now ? ['--now'] : [];
     await launch({
