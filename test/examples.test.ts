@@ -18,6 +18,7 @@ interface ExampleRun {
   readonly status: string;
   readonly results: Readonly<Record<string, string>>;
   readonly cost_usd: number;
+  readonly agents: readonly { worktree: unknown }[];
   readonly transitions: readonly { agent: string; from: string; tag: string; to: string | null }[];
 }
 
@@ -163,6 +164,26 @@ describe('the commands of an example', () => {
       main_worker3: 'This is what main_worker3 knows about flour.',
     });
     expect(read(copy, 'overview.md')).toContain('This is what main_worker2 knows about salt.\n');
+  });
+
+  test('worktrees: two workers change the same line, and a prompt resolves the conflict', async () => {
+    const copy = copyExample('worktrees');
+    const run = await follow(copy, commandsOf('worktrees'));
+    expect(pathOf(run)).toBe('START.sh fork MERGE.sh goto RESOLVE.md goto CONCLUDE.sh goto MERGE.sh result end');
+    expect(run.results).toMatchObject({ main_greet1: 'German', main_greet2: 'French' });
+    expect(run.agents.map(({ worktree }) => worktree)).toMatchObject([
+      ...[null, { kept: true, commits: 1, dirty: false }, { kept: true, commits: 1, dirty: false }],
+    ]);
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: copy.at('.'), encoding: 'utf8' });
+    expect(git('show', 'HEAD:greetings.txt')).toBe('Good day!\nGuten Tag!\nBonjour !\n');
+    expect([git('rev-list', '--count', 'HEAD'), git('status', '--porcelain')]).toStrictEqual(['4\n', '']);
+    const worktrees = async (...argv: string[]) => {
+      const terminal = { ...copy.project.terminal(), cwd: copy.at('.') };
+      await runCli(['worktrees', ...argv], terminal);
+      return terminal.output();
+    };
+    expect((await worktrees('--prune', '--yes')).out).toBe('Removed 2 worktrees.\n');
+    expect([git('worktree', 'list').split('\n').length, git('branch', '--list', 'raymond/*')]).toStrictEqual([2, '']);
   });
 
   test('research: the caller gets the findings and nothing of the reading', async () => {

@@ -128,6 +128,22 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     load: async () => (await import('./commands/prune.ts')).handlePrune,
   },
   {
+    name: 'worktrees',
+    alsoCalled: ['worktree', 'trees', 'branches'],
+    summary: 'list the git worktrees that workers have left, and what they hold',
+    flags: [
+      ['--prune', 'show those without work: nothing uncommitted, no commit that no other branch or tag has'],
+      ['--yes', 'with --prune: remove them, with their branches'],
+      JSON_FLAG,
+    ],
+    examples: ['raymond worktrees', 'raymond worktrees --prune --yes'],
+    exits: [
+      [EXIT.completed, 'listed, or removed'],
+      [EXIT.usage, 'wrong usage, or a worktree that could not be removed'],
+    ],
+    load: async () => (await import('./commands/worktrees.ts')).handleWorktrees,
+  },
+  {
     name: 'doctor',
     alsoCalled: ['setup', 'diagnose'],
     summary: 'check everything that a run needs, and say what to do if something is missing',

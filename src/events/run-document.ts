@@ -95,9 +95,18 @@ function createAgentResult(agent: Agent, history: RunHistory): unknown {
     result: phase.kind === 'ended' ? phase.result : null,
     error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,
     joined: agent.joinedBy !== null,
+    worktree: createWorktreeDocument(agent),
     ended_at: isOver(phase) ? formatOptionalTime(lastAt) : null,
     ...createTurnFields(agent, history),
   };
+}
+
+/** The worktree of an agent, and what it held when the agent left it; null without one. */
+function createWorktreeDocument({ worktree }: Agent): object | null {
+  if (worktree === null || worktree.kind === 'wanted') return null;
+  const { path, branch, base } = worktree;
+  const { kept, commits, dirty } = worktree.kind === 'closed' ? worktree : { kept: null, commits: null, dirty: null };
+  return { path, branch, base, kept, commits, dirty };
 }
 
 const isOver = ({ kind }: Agent['phase']): boolean => kind === 'ended' || kind === 'failed' || kind === 'cancelled';
@@ -171,6 +180,7 @@ function createAgentStatus(run: Run, agent: Agent, history: RunHistory): unknown
     since: formatOptionalTime(since),
     until: 'untilMs' in phase ? formatOptionalTime(phase.untilMs) : null,
     joined: agent.joinedBy !== null,
+    worktree: createWorktreeDocument(agent),
     waits_for_workers: phase.kind === 'joining' ? toJoinDocument(phase) : null,
     result: phase.kind === 'ended' ? phase.result : null,
     error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,

@@ -2,13 +2,16 @@ import { existsSync } from 'node:fs';
 import { runIdProblem } from '../core/ids.ts';
 import { isLive, type ObservedStatus } from '../core/observed-status.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import type { FoundWorktree } from '../events/found-worktree.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { finishRemovals, measureRun, type RunUsage, removeRun } from '../store/prune.ts';
 import { listStoredRuns, type RunSummary, resolveRunId, type UnreadableRun } from '../store/runs.ts';
+import { findWorktrees, pruneWorktrees } from './worktrees.ts';
 
 /** Which runs are meant. */
 export interface PruneRequest {
   readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly now: number;
   /** These runs, whatever their status is. Without any, those that the rest describes. */
   readonly runs: readonly string[];
@@ -24,6 +27,8 @@ export interface PruneRequest {
 export interface PrunableRun extends RunUsage {
   readonly id: string;
   readonly status: ObservedStatus | null;
+  /** Its worktrees; those that hold work, or whose content is not known, stay. */
+  readonly worktrees: readonly FoundWorktree[];
 }
 
 /** Finds the runs that are meant. One that is named must not be live; otherwise live runs are never meant. */
@@ -34,10 +39,13 @@ export async function findPrunableRuns(request: PruneRequest): Promise<readonly 
   for (const run of stored) if (named.has(run.id)) refuseLive(run);
   const ids = named.size > 0 ? [...named] : stored.filter((run) => isCandidate(run, request)).map(({ id }) => id);
   const statusOf = new Map(stored.map((run) => [run.id, run.kind === 'run' ? run.observedStatus : null]));
-  const measured: PrunableRun[] = [];
+  const measured: Omit<PrunableRun, 'worktrees'>[] = [];
   for (const id of ids) measured.push({ id, status: statusOf.get(id) ?? null, ...(await measureRun(layout, id)) });
   const old = measured.filter(({ changedAt }) => request.now - changedAt >= request.olderThanMs);
-  return old.toSorted((a, b) => b.changedAt - a.changedAt).slice(request.keep);
+  const chosen = old.toSorted((a, b) => b.changedAt - a.changedAt).slice(request.keep);
+  const found: PrunableRun[] = [];
+  for (const run of chosen) found.push({ ...run, worktrees: await findWorktrees(request.cwd, request.env, run.id) });
+  return found;
 }
 
 /** The id of a run that is named. Of a damaged run there may be only its folder left. */
@@ -60,16 +68,25 @@ function refuseLive(run: RunSummary | UnreadableRun): void {
   });
 }
 
+const freed = (worktree: FoundWorktree): FoundWorktree =>
+  worktree.holds === 'in_use' ? { ...worktree, holds: 'nothing' } : worktree;
+
+/** The worktrees that stay when a run is removed. */
+export const keptWorktrees = ({ worktrees }: PrunableRun): readonly FoundWorktree[] =>
+  worktrees.filter(({ path }) => existsSync(path));
+
 /** Removes runs; `observe` hears of each that is gone, or why it is not. */
 export async function pruneRuns(
   runs: readonly PrunableRun[],
-  cwd: string,
+  { cwd, env }: Pick<PruneRequest, 'cwd' | 'env'>,
   observe: (run: PrunableRun, error: RaymondError | null) => void,
 ): Promise<void> {
   const layout = findLayout(cwd);
   await finishRemovals(layout);
   for (const run of runs) {
     try {
+      // Nobody goes on in them any more. Those that cannot be removed stay, and `raymond worktrees` lists them.
+      await pruneWorktrees(run.worktrees.map(freed), env, () => {});
       await removeRun(layout, run.id);
       observe(run, null);
     } catch (error) {

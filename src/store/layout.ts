@@ -34,6 +34,8 @@ export interface StoreLayout {
   debugFolder(run: string, startedAtMs: number): string;
   /** The folder of all tasks of a run by the default pattern, and of what its agents share. */
   tasksFolder(run: string): string;
+  /** The folder of the git worktrees of all runs. */
+  readonly worktreesRoot: string;
   /** The folder of the git worktrees of a run. */
   worktreesFolder(run: string): string;
   /** Where the agents of a run can work; relative patterns begin in the folder that holds `.raymond`. */
@@ -69,6 +71,7 @@ export function layoutOf(root: string): StoreLayout {
     answerFile: (id, ask) => join(answers(id), `${safeFileName(ask)}.json`),
     debugFolder: (id, startedAtMs) => join(root, 'debug', `${id}_${localStamp(startedAtMs)}`),
     tasksFolder: tasks,
+    worktreesRoot: join(root, 'worktrees'),
     worktreesFolder: (id) => join(root, 'worktrees', id),
     workFolders: (id, pattern) => ({
       // No agent is called so: the ids of all begin with `main`.

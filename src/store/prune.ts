@@ -1,5 +1,5 @@
 import { lstatSync, type Stats } from 'node:fs';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { findMarkedProcesses } from '../process/marker.ts';
@@ -35,7 +35,7 @@ export async function measureRun(layout: StoreLayout, id: string): Promise<RunUs
 }
 
 /**
- * Removes a run that nobody drives, with everything that it left. First its state file gets a name under which it is no
+ * Removes a run that nobody drives, with everything that it left but worktrees. First its state file gets a name under which it is no
  * run any more; that file goes last, so that a removal that was cut short can be finished later.
  */
 export async function removeRun(layout: StoreLayout, id: string): Promise<void> {
@@ -75,6 +75,8 @@ async function refuseRunningTurns(id: string): Promise<void> {
 }
 
 async function removeLeftovers(layout: StoreLayout, id: string): Promise<void> {
+  // Only if it is empty: a worktree may hold work.
+  await rmdir(layout.worktreesFolder(id)).catch(() => {});
   for (const folder of await listFolders(layout, id)) await rm(folder, { recursive: true, force: true });
   await rm(layout.prunedFile(id), { force: true });
 }
@@ -83,7 +85,7 @@ async function removeLeftovers(layout: StoreLayout, id: string): Promise<void> {
 async function listFolders(layout: StoreLayout, id: string): Promise<readonly string[]> {
   const names = await readdir(layout.debugRoot).catch((): string[] => []);
   const debugFolders = names.filter((name) => isDebugFolderOf(id, name)).map((name) => join(layout.debugRoot, name));
-  return [...debugFolders, layout.tasksFolder(id), join(layout.root, 'worktrees', id), layout.runFolder(id)];
+  return [...debugFolders, layout.tasksFolder(id), layout.runFolder(id)];
 }
 
 async function listAllBelow(path: string): Promise<readonly string[]> {

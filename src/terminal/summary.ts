@@ -9,6 +9,7 @@ import {
   formatSpending,
   quoteShellArgument,
 } from '../events/format.ts';
+import { describeLeftWorktrees, type FoundWorktree } from '../events/found-worktree.ts';
 import { describeJoinedFailures, describeUnfinished, listCommandsAtRest } from '../events/next-steps.ts';
 import type { RunHistory } from '../events/run-history.ts';
 import type { StateTally } from '../events/run-tally.ts';
@@ -30,6 +31,8 @@ export interface SummaryOptions {
   /** The agents whose problem was the last thing that the user has read. */
   readonly alreadyReported: ReadonlySet<string>;
   readonly warnings: RunWarnings;
+  /** The worktrees that its workers have left. */
+  readonly worktrees: readonly FoundWorktree[];
 }
 
 /** What a summary says about all turns of a run. */
@@ -53,7 +56,7 @@ export function renderSummary(run: Run, tally: SummaryTally, summaryOptions: Sum
 const MAX_WARNINGS = 5;
 
 /**
- * What the run warned of, and where the results of archived agents are; and if the run is not completed, why and the
+ * What the run warned of, where the results of archived agents are, and what is left in worktrees; and if the run is not completed, why and the
  * command to go on. `showAll` shows messages with all their lines.
  */
 export function renderRunEnd(
@@ -79,7 +82,12 @@ export function renderRunEnd(
   const joined = describeJoinedFailures(run).flatMap((line) =>
     wrapText(sanitizeLine(line), columns).map((part) => colorize('yellow', part)),
   );
-  if (run.status === 'completed') return [...warnings, ...joined, ...archive];
+  const left = describeLeftWorktrees(summaryOptions.worktrees);
+  const worktrees = [
+    ...left.lines.flatMap((line) => wrapText(sanitizeLine(line), columns).map((part) => colorize('yellow', part))),
+    ...(left.command === null ? [] : formatCommand(`${left.command.purpose}:`, left.command.command)),
+  ];
+  if (run.status === 'completed') return [...warnings, ...joined, ...archive, ...worktrees];
   const agents = run.agents.filter(({ id }) => !summaryOptions.alreadyReported.has(id));
   const reasons = describeUnfinished({ ...run, agents }, summaryOptions.now).flatMap((reason) => {
     const [first = '', ...rest] = sanitizeLines(reason);
@@ -89,7 +97,7 @@ export function renderRunEnd(
     ];
   });
   const next = commands.flatMap(({ purpose, command }) => formatCommand(`${purpose}:`, command));
-  return [...warnings, ...joined, ...archive, ...reasons, ...next];
+  return [...warnings, ...joined, ...archive, ...worktrees, ...reasons, ...next];
 }
 
 /** A label and a text to be copied: the text is never wrapped, but gets its own line if it does not fit beside the label. */

@@ -3,8 +3,9 @@ import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from '../core/sign
 import { MARKER_VARIABLE } from '../process/command.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
 import type { GitOptions } from './git.ts';
+import { ensureSandboxRepository } from './sandbox-repository.ts';
 import type { TurnContext } from './turn-context.ts';
-import { closeWorktree, discardWorktree, makeWorktree, reopenWorktree } from './worktree.ts';
+import { branchOf, closeWorktree, discardWorktree, makeWorktree, reopenWorktree } from './worktree.ts';
 
 type WorktreeSignal = WorktreeMade | WorktreeRefused | WorktreeClosed;
 
@@ -41,8 +42,9 @@ async function takeWorktreeTurn(
 ): Promise<WorktreeSignal | null> {
   const { clock, runId, env } = context;
   const options: GitOptions = { env: { ...env, [MARKER_VARIABLE]: worktreeMarker(context, agent) }, signal: end };
-  const wanted = { path: context.worktreeFolder(agent), branch: `raymond/${runId}/${agent}`, cwd };
+  const wanted = { path: context.worktreeFolder(agent), branch: branchOf(runId, agent), cwd };
   if (isWanted) {
+    if (context.isSandbox) await ensureSandboxRepository(context.startFolder, options);
     const made = await (place === null ? makeWorktree(wanted, options) : reopenWorktree(place, options));
     if (end.aborted) return null;
     const base = { at: clock.now(), agent };

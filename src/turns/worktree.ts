@@ -1,8 +1,14 @@
 import { existsSync } from 'node:fs';
-import { mkdir, realpath, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
 import { createGit, type Git, type GitOptions } from './git.ts';
+
+/** The branch of the worktree of a worker. */
+export const branchOf = (run: string, agent: string): string => `raymond/${run}/${agent}`;
+
+/** Whether a folder with this name among the worktrees of a run is one, and not what is left of one that is removed. */
+export const isWorktreeFolder = (name: string): boolean => !name.endsWith(REMOVED_SUFFIX);
 
 /** A worktree to be made: its names, and the folder whose commit it gets. */
 export interface WantedWorktree extends Pick<WorktreePlace, 'path' | 'branch'> {
@@ -178,4 +184,44 @@ async function inspectWorktree(
   }
   const [commits, dirty] = [Number(count.out), status.out !== ''];
   return { content: { kept: commits > 0 || dirty, commits, dirty } };
+}
+
+/** What would be lost with a worktree: changes that are not committed, and commits that no other branch or tag has. */
+export async function findWork(
+  { path, branch }: Pick<WorktreePlace, 'path' | 'branch'>,
+  options: GitOptions,
+): Promise<Pick<WorktreeContent, 'commits' | 'dirty'> | { readonly problem: string }> {
+  const git = createGit(path, options);
+  const top = await git('rev-parse', '--show-toplevel');
+  if (!top.ok || resolve(top.out) !== (await realpath(path)))
+    return (await isEmpty(path)) ? { commits: 0, dirty: false } : { problem: 'it is no worktree of a git repository' };
+  const others = [`--exclude=${branch}`, '--branches', '--remotes', '--tags'];
+  const [status, count] = await Promise.all([
+    git('status', '--porcelain', '--untracked-files=normal'),
+    git('rev-list', '--count', '--ignore-missing', 'HEAD', `refs/heads/${branch}`, '--not', ...others, '--'),
+  ]);
+  if (!status.ok || !count.ok) return { problem: status.ok ? count.error : status.error };
+  return { commits: Number(count.out), dirty: status.out !== '' };
+}
+
+const isEmpty = async (path: string): Promise<boolean> => (await readdir(path)).length === 0;
+
+/** Removes a worktree without work, and its branch; returns why that was not possible. */
+export async function removeLeftWorktree(
+  { path, branch }: Pick<WorktreePlace, 'path' | 'branch'>,
+  options: GitOptions,
+): Promise<string | null> {
+  const work = await findWork({ path, branch }, options);
+  if ('problem' in work) return work.problem;
+  if (work.commits > 0 || work.dirty) return 'it holds work now';
+  if (await isEmpty(path)) {
+    await rm(path, { recursive: true, force: true });
+    return null;
+  }
+  const common = await createGit(path, options)('rev-parse', '--git-common-dir');
+  if (!common.ok) return common.error;
+  const git = createGit(resolve(path, common.out), options);
+  const problem = await removeWorktree(git, path);
+  if (problem === null) await git('branch', '--quiet', '-D', branch);
+  return problem;
 }

@@ -18,6 +18,7 @@ const PAGE: SummaryOptions = {
   debugFolder: null,
   warnings: { list: [], leftOut: 0 },
   alreadyReported: new Set(),
+  worktrees: [],
 };
 
 function tallyOf(events: readonly Event[]): RunTally {

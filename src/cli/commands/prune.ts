@@ -3,7 +3,7 @@ import { didYouMean } from '../../core/nearest.ts';
 import type { ObservedStatus } from '../../core/observed-status.ts';
 import { EXIT } from '../../errors.ts';
 import { formatAge, formatBytes, formatCount, formatObservedStatus } from '../../events/format.ts';
-import { findPrunableRuns, type PrunableRun, pruneRuns } from '../../runtime/prune.ts';
+import { findPrunableRuns, keptWorktrees, type PrunableRun, pruneRuns } from '../../runtime/prune.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -13,11 +13,12 @@ import { getCountOption, getTextOption, parseAgeMs, refuseOptions } from '../par
 
 /** `raymond prune [RUN...]`: shows which runs would be removed, and removes them with --yes. */
 export const handlePrune: CommandHandler = async (runs, options, terminal) => {
-  const { cwd, out, err } = terminal;
+  const { cwd, env, out, err } = terminal;
   if (runs.length > 0) refuseOptions(options, ['olderThan', 'status', 'keep'], 'names of runs');
   const now = Date.now();
   const found = await findPrunableRuns({
     cwd,
+    env,
     now,
     runs,
     statuses: parseStatuses(getTextOption(options, 'status')),
@@ -31,12 +32,13 @@ export const handlePrune: CommandHandler = async (runs, options, terminal) => {
     return EXIT.completed;
   }
   const removed: PrunableRun[] = [];
-  await pruneRuns(found, cwd, (run, error) => {
+  await pruneRuns(found, { cwd, env }, (run, error) => {
     if (error === null) removed.push(run);
     else err(`${error.message}\n${error.hint === undefined ? '' : `${error.hint}\n`}`);
   });
   if (options.json) out(`${formatJson(toDocument(found, removed))}\n`);
   else out(`Removed ${formatCount(removed.length, 'run')}: ${formatBytes(sumBytes(removed))}.\n`);
+  err(describeKeptWorktrees(removed.flatMap(keptWorktrees)));
   return removed.length === found.length ? EXIT.completed : EXIT.usage;
 };
 
@@ -81,7 +83,14 @@ function reportPlan(found: readonly PrunableRun[], now: number, terminal: Termin
   err(
     `Nothing was removed yet. With --yes, ${formatCount(found.length, 'run')} and ${formatBytes(sumBytes(found))} would go, for good.\n`,
   );
+  err(describeKeptWorktrees(found.flatMap(({ worktrees }) => worktrees.filter(({ holds }) => holds === 'work'))));
 }
+
+/** Says that worktrees stay, and how to see them. */
+const describeKeptWorktrees = ({ length: count }: readonly unknown[]): string =>
+  count === 0
+    ? ''
+    : `${formatCount(count, 'worktree')} ${count === 1 ? 'holds' : 'hold'} work and ${count === 1 ? 'stays' : 'stay'}: raymond worktrees lists ${count === 1 ? 'it' : 'them'}.\n`;
 
 const sumBytes = (runs: readonly PrunableRun[]): number => runs.reduce((sum, { bytes }) => sum + bytes, 0);
 
@@ -91,6 +100,7 @@ const toDocument = (found: readonly PrunableRun[], removed: readonly PrunableRun
     status: run.status ?? 'unreadable',
     changed_at: new Date(run.changedAt).toISOString(),
     bytes: run.bytes,
+    worktrees: run.worktrees.length,
     removed: removed.includes(run),
   })),
   bytes: sumBytes(found),

@@ -9,6 +9,7 @@ import { collectHistory } from '../../events/run-history.ts';
 import { readRunHistory } from '../../runtime/history-file.ts';
 import { findConfigFile } from '../../runtime/load-config.ts';
 import { findDebugFolder, streamRunEvents } from '../../runtime/run-files.ts';
+import { findWorktrees } from '../../runtime/worktrees.ts';
 import { renderRunEnd, renderSummary } from '../../terminal/summary.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ParsedOptions } from '../command.ts';
@@ -50,6 +51,7 @@ export async function reportRunEnd(
     color: screen?.color ?? false,
     now: Date.now(),
     warnings: history.warnings,
+    worktrees: await findWorktrees(cwd, terminal.env, run.id),
     // Results on the same screen separate the summary from the problem that was printed before.
     alreadyReported: separator === '' ? alreadyReported : NO_AGENTS,
     otherFolder: findConfigFile(cwd) === findConfigFile(terminal.cwd) ? null : pickShorterPath(cwd, terminal.cwd),

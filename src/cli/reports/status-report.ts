@@ -13,6 +13,7 @@ import {
   formatTokenKinds,
   formatTokens,
 } from '../../events/format.ts';
+import { describeLeftWorktrees, type FoundWorktree } from '../../events/found-worktree.ts';
 import { describeNextSteps } from '../../events/next-steps.ts';
 import { findWorkEndMs } from '../../events/run-document.ts';
 import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
@@ -26,12 +27,18 @@ import { type Column, renderTable } from '../../terminal/table.ts';
 import { renderAgentTable } from './agent-table.ts';
 
 /** Renders the state of a run for people; with `all`, every agent however many they are. */
-export function renderStatusReport(report: StatusReport, context: RenderContext, all = false): readonly string[] {
+export function renderStatusReport(
+  report: StatusReport,
+  context: RenderContext,
+  all = false,
+  worktrees: readonly FoundWorktree[] = [],
+): readonly string[] {
   const parts = [
     [...renderStatusHeadline(report, context), ...renderDamage(report, context), ...renderFacts(report, context)],
     renderAgentTable(report, context, all),
     renderTransitionTable(report, context),
     renderWarnings(report, context),
+    renderLeftWorktrees(worktrees, context),
     renderNextSteps(report, context),
   ];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
@@ -116,6 +123,14 @@ const renderWarnings = ({ history }: StatusReport, { columns, colorize }: Render
   formatWarnings(history.warnings, MAX_WARNINGS).flatMap((line) =>
     wrapText(sanitizeLine(line), columns).map((part) => colorize('yellow', part)),
   );
+
+function renderLeftWorktrees(worktrees: readonly FoundWorktree[], context: RenderContext): readonly string[] {
+  const { lines, command } = describeLeftWorktrees(worktrees);
+  return [
+    ...lines.flatMap((line) => wrapText(sanitizeLine(line), context.columns)),
+    ...(command === null ? [] : [`${command.purpose}: ${context.colorize('bold', command.command)}`]),
+  ];
+}
 
 function renderNextSteps(report: StatusReport, context: RenderContext): readonly string[] {
   const { waitsFor, commands } = describeNextSteps(report, context.now);

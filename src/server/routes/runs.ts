@@ -128,15 +128,16 @@ export const RUN_ROUTES: readonly Route[] = [
         ({ project, entry }) => project.folder === folder && entry.id === params.run,
       );
       if (!isListed) throw noSuchRun(params.run);
+      const where = { cwd: folder, env: process.env };
       const found = await findPrunableRuns({
-        cwd: folder,
+        ...where,
         now: now(),
         runs,
         statuses: new Set(),
         olderThanMs: 0,
         keep: 0,
       });
-      await pruneRuns(found, folder, (_, error) => {
+      await pruneRuns(found, where, (_, error) => {
         if (error !== null) throw error;
       });
       return { run_id: params.run };

@@ -16,7 +16,7 @@ export interface StateCounts {
 
 /** The agents of a view by what they are doing, found in one pass for each frame. */
 export interface AgentGroups {
-  /** Those that go on: running first, then asking, sleeping, joining and waiting ones, each in the order of their start. */
+  /** Those that go on: running first, then asking, at their worktree, sleeping, joining and waiting ones, each in the order of their start. */
   readonly live: readonly AgentView[];
   readonly running: number;
   readonly waiting: number;
@@ -51,6 +51,13 @@ const COUNTED_AS: Readonly<Record<Phase['kind'], CountedPhase | null>> = {
   ended: null,
 };
 
+/** The phases of agents that are shown one by one. */
+const LIVE_PHASES = ['running', 'cancelling', 'asking', 'worktree', 'sleeping', 'ready', 'joining'] as const;
+
+type LivePhase = (typeof LIVE_PHASES)[number];
+
+const isShown = (phase: Phase['kind']): phase is LivePhase => LIVE_PHASES.some((each) => each === phase);
+
 /** Groups the agents of a view. Once the run stops, only those whose turn still runs go on. */
 export function groupAgents({
   agents,
@@ -67,10 +74,11 @@ export function groupAgents({
     return counts;
   };
   const totals = { running: 0, waiting: 0, failed: 0, paused: 0 };
-  const byPhase: Record<'running' | 'cancelling' | 'asking' | 'sleeping' | 'ready' | 'joining', AgentView[]> = {
+  const byPhase: Record<LivePhase, AgentView[]> = {
     running: [],
     cancelling: [],
     asking: [],
+    worktree: [],
     sleeping: [],
     ready: [],
     joining: [],
@@ -83,8 +91,7 @@ export function groupAgents({
       stateOf(state)[counted] += 1;
     }
     if (phase === 'running' || phase === 'cancelling') byPhase[phase].push(agent);
-    else if (stop === null && (phase === 'asking' || phase === 'sleeping' || phase === 'ready' || phase === 'joining'))
-      byPhase[phase].push(agent);
+    else if (stop === null && isShown(phase)) byPhase[phase].push(agent);
   }
   for (const [state, done] of endedByState) stateOf(state).done = done;
   const underWay = [...byPhase.running, ...byPhase.cancelling];
@@ -104,7 +111,14 @@ export function groupAgents({
   }
   return {
     ...totals,
-    live: [...underWay, ...byPhase.asking, ...byPhase.sleeping, ...byPhase.joining, ...byPhase.ready],
+    live: [
+      ...underWay,
+      ...byPhase.asking,
+      ...byPhase.worktree,
+      ...byPhase.sleeping,
+      ...byPhase.joining,
+      ...byPhase.ready,
+    ],
     traffic,
     turnWaits,
     asking: byPhase.asking,

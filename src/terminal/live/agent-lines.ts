@@ -110,7 +110,7 @@ const formatCost = ({ costMicros }: AgentView): string => (costMicros === 0 ? ''
 const MAX_SHOWN_CHARS = 500;
 
 function formatDoing(
-  { phase, state, evaluator, doing, wait, join, question, turnWait }: ShownAgent,
+  { phase, state, evaluator, doing, wait, join, question, worktree, turnWait }: ShownAgent,
   now: number,
   width: number,
 ): string {
@@ -122,6 +122,7 @@ function formatDoing(
   }
   if (phase === 'cancelling') return shorten('being ended', width);
   if (question !== null) return shorten(`asks: ${firstLine(question.text)}`, width);
+  if (worktree !== null) return shorten(worktree === 'opening' ? 'gets a worktree' : 'leaves its worktree', width);
   if (join !== null) return shorten(formatJoinWait(join, now), width);
   if (wait === null) return shorten(turnWait === null ? 'waiting' : `waiting for ${TURN_WAIT_WORDS[turnWait]}`, width);
   if (wait.why === 'usage_limit') return shorten(`usage limit until ${formatClock(wait.untilMs, now)}`, width);

@@ -28,6 +28,8 @@ export interface AgentView {
   readonly join: JoinView | null;
   /** The question it waits with; null otherwise. */
   readonly question: QuestionView | null;
+  /** What happens to its worktree, while it waits for that; null otherwise. */
+  readonly worktree: 'opening' | 'leaving' | null;
   readonly parent: string | null;
   /** Its variable `group`, by which a join may choose. */
   readonly group: string | null;
@@ -171,7 +173,7 @@ type AgentChange<Kind extends AgentEvent['kind']> = (
   agent: AgentView,
 ) => Partial<AgentView>;
 
-const IDLE = { since: null, doing: null, wait: null, join: null, question: null };
+const IDLE = { since: null, doing: null, wait: null, join: null, question: null, worktree: null };
 
 const becomes = (phase: Phase['kind']) => (): Partial<AgentView> => ({ ...IDLE, phase });
 
@@ -198,9 +200,9 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
     return { ...IDLE, phase: 'sleeping', wait: { why, untilMs, message, holdsAll } };
   },
   woken: becomes('ready'),
-  worktree_opening: becomes('worktree'),
+  worktree_opening: () => ({ ...IDLE, phase: 'worktree', worktree: 'opening' }),
   worktree_opened: becomes('ready'),
-  worktree_leaving: becomes('worktree'),
+  worktree_leaving: () => ({ ...IDLE, phase: 'worktree', worktree: 'leaving' }),
   worktree_left: null,
   agent_resumed: becomes('ready'),
   asked: (event) => ({ ...IDLE, phase: 'asking', question: createQuestionView(event) }),

@@ -1,0 +1,62 @@
+import { formatWorktreeContent, type WorktreeContent } from '../core/worktree.ts';
+
+/** A worktree of a worker that is on disk. */
+export interface FoundWorktree extends Pick<WorktreeContent, 'commits' | 'dirty'> {
+  readonly run: string;
+  readonly agent: string;
+  readonly path: string;
+  readonly branch: string;
+  /**
+   * Whether somebody works in it, or it holds `work`: changes that are not committed, or `commits` that no other branch or tag
+   * has. Null if git cannot tell, for the reason `problem`.
+   */
+  readonly holds: 'in_use' | 'work' | 'nothing' | null;
+  readonly problem: string | null;
+}
+
+/** What a worktree holds, in a few words. */
+export function describeFoundWorktree({ holds, commits, dirty, problem }: FoundWorktree): string {
+  if (holds === 'in_use') return 'in use';
+  if (holds === 'work') return formatWorktreeContent({ commits, dirty });
+  return holds === 'nothing' ? 'nothing new' : `not known: ${problem}`;
+}
+
+const MAX_NAMED_WORKTREES = 5;
+
+/** What is left in worktrees after a run, a line for each, and the command that helps; empty and null if there is none. */
+export function describeLeftWorktrees(worktrees: readonly FoundWorktree[]): {
+  readonly lines: readonly string[];
+  readonly command: { readonly purpose: string; readonly command: string } | null;
+} {
+  const left = worktrees.filter(({ holds }) => holds === 'work' || holds === null);
+  const lines = left
+    .slice(0, MAX_NAMED_WORKTREES)
+    .map((each) => `${each.agent} left ${describeFoundWorktree(each)} on the branch ${each.branch} in ${each.path}`);
+  const more = left.length - lines.length;
+  if (left.length > 0)
+    return {
+      lines: more === 0 ? lines : [...lines, `… and ${more} more`],
+      command: { purpose: 'To list worktrees with work in them', command: 'raymond worktrees' },
+    };
+  const isEmptyLeft = worktrees.some(({ holds }) => holds === 'nothing');
+  const command = { purpose: 'To remove worktrees that hold nothing new', command: 'raymond worktrees --prune --yes' };
+  return { lines: [], command: isEmptyLeft ? command : null };
+}
+
+/** The document of `raymond worktrees --json`. */
+export const createWorktreesDocument = (
+  worktrees: readonly FoundWorktree[],
+  isRemoved: (worktree: FoundWorktree) => boolean,
+): unknown => ({
+  worktrees: worktrees.map((worktree) => ({
+    run_id: worktree.run,
+    agent: worktree.agent,
+    path: worktree.path,
+    branch: worktree.branch,
+    holds: worktree.holds,
+    commits: worktree.commits,
+    dirty: worktree.dirty,
+    problem: worktree.problem,
+    removed: isRemoved(worktree),
+  })),
+});
