@@ -21,14 +21,21 @@ export interface CliProject {
   readonly raymond: (...argv: readonly string[]) => Promise<CommandResult>;
 }
 
+/** A process that was started apart may write its last words meanwhile: then what it wrote is removed, too. */
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
 /** Creates an empty project; it is removed after the test. */
 export function newCliProject(): CliProject {
   const [cwd, configHome] = ['raymond-cli-', 'raymond-home-'].map((name) => mkdtempSync(join(tmpdir(), name)));
   if (cwd === undefined || configHome === undefined) throw new Error('no folder');
   onTestFinished(() => {
-    // A process that was started apart may be about to write its last words.
-    for (const folder of [cwd, configHome])
-      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    for (const folder of [cwd, configHome]) removeFolder(folder);
   });
   const terminal: CliProject['terminal'] = (
     env = { ...process.env, RAYMOND_REPLAY: 'fast', XDG_CONFIG_HOME: configHome },

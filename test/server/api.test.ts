@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { ROUTES } from '../../src/server/app.ts';
@@ -91,6 +91,19 @@ describe('a run', () => {
     });
     expect(status).toBe(409);
     expect(body.detail).toContain('needs an input');
+  });
+
+  test('gets canned answers of its own project only, so that nothing shows what is in other files', async () => {
+    const server = await startTestServer();
+    writeWorkflow(server.cwd, 'a', { 'START.sh': RESULT });
+    symlinkSync('/etc', join(server.cwd, 'etc'));
+    const [project, workflow] = [await server.id(), await workflowId(server)];
+    for (const file of ['/etc/passwd', '../../../../../../etc/passwd', 'etc/passwd', '.']) {
+      const { status, body } = await server.post('/api/runs', { project, workflow, agent: `replay:${file}` });
+      expect([file, status, body.detail]).toStrictEqual([file, 422, 'body.agent: must be a file of the project']);
+    }
+    writeFileSync(join(server.cwd, 'canned.yaml'), 'answers: {}\n');
+    await startRun(server, { agent: 'replay:canned.yaml' });
   });
 
   test('is stopped and goes on, and its server may come and go', async () => {

@@ -95,8 +95,12 @@ describe.skipIf(chromium.kind === 'none')(`the page in Chromium${why}`, () => {
     const server = await startTestServer();
     const hostile = '<img src=x onerror=alert(1)> [a](javascript:alert(2)) <script>alert(3)</script> **bold**';
     writeWorkflow(server.cwd, 'wf', { 'START.sh': `cat <<'END'\n<result>${hostile}</result>\nEND` });
-    await server.raymond('run', 'wf', '--run-id', 'r1', '--quiet');
+    const name = '<img src=x onerror=alert(4)>\u001b[31m';
+    await server.raymond('run', 'wf', '--run-id', 'r1', '--quiet', '--name', name);
     const { page, errors, foreign } = await open(server, {});
+    await page.evaluate(
+      'window.violations = []; document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective)); 0',
+    );
     const dialogs: unknown[] = [];
     page.on('dialog', (dialog) => {
       dialogs.push(dialog);
@@ -108,6 +112,11 @@ describe.skipIf(chromium.kind === 'none')(`the page in Chromium${why}`, () => {
     expect(await page.evaluate('document.querySelectorAll("main img, main script, a[href^=javascript]").length')).toBe(
       0,
     );
+    for (const view of ['turns', 'stream', 'graph', 'agents']) await page.click(`text="${view}"`);
+    await page.click('text=main');
+    await shows(page, /Output/);
+    expect(await page.textContent('.output')).toContain(hostile);
+    expect(await page.evaluate('violations.join()')).toBe('');
     expect([errors, foreign, dialogs]).toStrictEqual([[], [], []]);
   });
 });

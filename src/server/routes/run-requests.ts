@@ -1,4 +1,7 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { z } from 'zod';
+import { Problem } from '../problem.ts';
 
 /** Text of a query that stands for a whole number within limits. */
 export const countParam = (max: number, preset: number) => z.coerce.number().int().min(1).max(max).default(preset);
@@ -11,6 +14,15 @@ export const RUN_SETTINGS = {
   parallel: z.number().int().min(0).max(10_000).optional().describe('The most Claude turns at once; 0 for no limit.'),
   max_iterations: z.number().int().min(1).optional(),
 };
+
+/** Refuses canned answers from elsewhere than the project: a message about a file that is none would show what is in it. */
+export function checkReplayFile(agent: string, folder: string): void {
+  const file = resolve(folder, agent.replace(/^replay:/, ''));
+  const path = relative(realpathSync(folder), existsSync(file) ? realpathSync(file) : file);
+  if (path !== '' && !isAbsolute(path) && path.split(sep)[0] !== '..') return;
+  const message = 'must be a file of the project';
+  throw new Problem(422, `body.agent: ${message}`, { faults: [{ path: 'body.agent', message }] });
+}
 
 /** The options that a request may set, as a type. */
 export type RunSettings = z.infer<z.ZodObject<typeof RUN_SETTINGS>>;

@@ -13,7 +13,7 @@ import { Problem } from '../problem.ts';
 import type { CatalogRun, Project } from '../project-catalog.ts';
 import { defineRoute, jsonResponse, type Route } from '../route.ts';
 import type { ServerContext } from '../server-context.ts';
-import { countParam, RUN_SETTINGS, toFlags } from './run-requests.ts';
+import { checkReplayFile, countParam, RUN_SETTINGS, toFlags } from './run-requests.ts';
 
 const FILTERS = z.strictObject({
   status: z.string().optional().describe('Statuses, separated by commas, as `raymond list --json` has them.'),
@@ -34,7 +34,7 @@ const START = z.strictObject({
     .string()
     .regex(/^replay:./, 'must be `replay:FILE`')
     .optional()
-    .describe('Canned answers instead of Claude Code: `replay:FILE`.'),
+    .describe('Canned answers instead of Claude Code: `replay:FILE`, a file of the project.'),
   ...RUN_SETTINGS,
 });
 
@@ -215,6 +215,7 @@ function toRunDocument(report: StatusReport, project: Project, now: number): obj
 async function startRun(body: z.infer<typeof START>, server: ServerContext): Promise<object> {
   const { project, path } = await server.catalog.workflow(body.project, body.workflow);
   const { input, name, agent, variables = {} } = body;
+  if (agent !== undefined) checkReplayFile(agent, project.folder);
   const id = await startDetachedRun({
     ...{ command: server.command, env: server.env, cwd: project.folder, workflow: path, now: server.now() },
     flags: [
