@@ -147,7 +147,7 @@ function killTarget(rig: Rig, target: KillTarget, when: KillTime, random: Random
     const killedIdle = killed.filter((turn) => idle.includes(turn));
     return { at: Date.now(), target, when, underWay, killed, killedIdle };
   };
-  if (first === undefined && when !== 'at a transition' && random.next() < SKIPPED_IF_IDLE) return null;
+  if (underWay.length === 0 && when !== 'at a transition' && random.next() < SKIPPED_IF_IDLE) return null;
   if (target === 'turn') {
     if (first === undefined) return null;
     const chosen = random.oneOf([first, ...others]);

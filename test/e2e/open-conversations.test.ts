@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
+import { getStatus } from '../../src/runtime/status.ts';
 import { readTurnClaim } from '../../src/turns/claude/turn-claim.ts';
 import { charged, conversation, type Rig, resumeToEnd, runToEnd, served, setUp, withEachClaude } from './rig.ts';
 
@@ -54,6 +55,7 @@ withEachClaude('a conversation that stays open', (pinned) => {
     });
     const running = await rig.start();
     await rig.waitForEvent('transition');
+    expect((await getStatus(running.id, rig.cwd)).openConversations).toBe(1);
     const marked = await findMarkedProcesses(`${running.id}/`);
     for (const { pid, program } of marked) if (/claude/.test(program)) process.kill(pid, 'SIGKILL');
     await rig.waitForEvent('warning');

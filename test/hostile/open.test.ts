@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { answersWith, type FakeCall, fakePrompt, RESULT, state } from './fake-prompt.ts';
-import { type Call, describe, expect, type FinishedRun, logOf, type Rig, resultOf, test } from './rig.ts';
+import { type Call, describe, eventsOf, expect, type FinishedRun, logOf, type Rig, resultOf, test } from './rig.ts';
 
 const GO = '<goto>NEXT.md</goto>';
 const WAIT = '<goto>WAIT.sh</goto>';
@@ -95,6 +95,21 @@ describe.concurrent('a conversation that stays open', () => {
     const finished = await rig.run({ 'START.md': fakePrompt(GO), 'NEXT.md': fakePrompt(half, RESULT) });
     expect(resultOf(finished)).toBe('done');
     expect(waysOf(finished)).toStrictEqual(['new', 'open', 'resume']);
+  });
+
+  test('that could spend more than a turn may is ended at the share of the turn, and goes on later', async ({
+    rig,
+  }) => {
+    const costly: FakeCall = [{ init: {} }, { assistant: { text: 'x'.repeat(80_000) } }, { hang: true }];
+    const files = {
+      'START.md': fakePrompt('<fork next="NEXT.md">WORKER.md</fork>'),
+      'NEXT.md': fakePrompt(costly, RESULT),
+      'WORKER.md': fakePrompt('<result>worker</result>'),
+    };
+    const finished = await rig.run(files, { budgetMicros: 1_000_000 });
+    expect(resultOf(finished)).toBe('done');
+    const ofMain = eventsOf(finished, 'turn_ended').filter(({ agent }) => agent === 'main');
+    expect(ofMain.map(({ failure }) => failure)).toStrictEqual([null, 'budget', null]);
   });
 
   test('is closed if Claude Code goes on by itself after its answer', async ({ rig }) => {

@@ -21,7 +21,7 @@ import { type EndedTurnProcess, OpenTurns } from './open-turns.ts';
 import { judgeClaudeTurn, type TurnEndCause } from './outcome.ts';
 import { learnPrices, type Prices } from './prices.ts';
 import { claudeConfigDir, findSessionFile, hasMessages } from './session-file.ts';
-import { modelCosts } from './transcript.ts';
+import { modelCosts, type Transcript } from './transcript.ts';
 import { TurnReading } from './turn-reading.ts';
 import { LimitBackoff } from './usage-limit.ts';
 
@@ -162,7 +162,8 @@ export class ClaudeBackend implements Backend {
       stderr: await lastLines(turnFiles(context.folderOf(turn)).stderr, 20, 4096),
       timeoutMessage,
       outputLost,
-      resumable: await this.isResumable(turn, transcript.sessionId ?? session.id),
+      // Only after a failure it matters, and it takes a look at the conversation.
+      resumable: isSuccess(transcript) || (await this.isResumable(turn, transcript.sessionId ?? session.id)),
       endedAtMs: at,
       priorLimits: this.limitBackoff.priorLimits(at),
       costBaseline: readCostBaseline(context, turn),
@@ -190,6 +191,10 @@ function requireSession({ agent, record }: ClaudeTurn): SessionUse {
   if (record?.session == null) throw new Error(`the turn of ${agent} has no session on record`);
   return record.session;
 }
+
+/** Whether Claude Code says that it has done what it was told. */
+const isSuccess = ({ ownResult, error, limit }: Transcript): boolean =>
+  ownResult?.isError === false && error === null && limit === null;
 
 /** A process that was found dead is gone; one that died while we watched has failed. */
 function turnEndCause({ exit, endCause, found }: Extract<ProcessEnd, { kind: 'ended' }>): TurnEndCause {

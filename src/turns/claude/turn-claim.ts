@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { z } from 'zod';
 import { turnFiles } from '../../process/turn-files.ts';
 import { readJsonFile } from '../json-file.ts';
@@ -52,6 +52,7 @@ export class TurnSlice {
     this.stdout = null;
     if (stdout !== null) attempt(() => closeSync(stdout));
     attempt(() => {
+      if ((statSync(turnFiles(conversation).stderr, { throwIfNoEntry: false })?.size ?? 0) <= stderrFrom) return;
       const stream = openSync(turnFiles(conversation).stderr, 'r');
       const buffer = Buffer.alloc(MAX_STDERR_BYTES);
       const count = readSync(stream, buffer, 0, buffer.length, stderrFrom);
