@@ -134,6 +134,7 @@ test('prints the same as one document with --json', async () => {
       { ...work, result: 'first line\nsecond line', error: null, session_id: null, stack: [], turns: 1, ...spent },
     ],
     archived_agents: 0,
+    open_conversations: 0,
     questions: [],
     transitions: expect.arrayContaining([
       {
