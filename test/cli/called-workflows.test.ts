@@ -332,3 +332,18 @@ test('a test follows calls within the root that it is given, and a recording tho
   expect(recorded).toMatchObject({ code: 0 });
   expect(recorded.out).toContain('A test of it goes as the recorded run did.');
 });
+
+test('a guard of a called workflow leads to a state of its own, and the run is recorded and replayed', async () => {
+  const project = projectWith({
+    'main/START.sh': call('../lib', ' input="seven"'),
+    'main/FIX.sh': 'echo "<result>the wrong one</result>"\n',
+    'main/BACK.sh': BACK,
+    'lib/START.sh': `#!/bin/bash\n# ---\n# retry: 1\n# on: { error: FIX }\n# ---\n[ -e ok ] && echo '<result>x</result>' || exit 4\n`,
+    'lib/FIX.sh': 'echo "<result>$RAYMOND_INPUT: ${RAYMOND_ERROR%%(*}</result>"\n',
+  });
+  const { result, steps } = await runMain(project);
+  expect(result).toBe('back with seven: lib/START.sh: the script ended with exit code 4');
+  expect(steps).toContain('main lib/START.sh lib/FIX.sh');
+  const recorded = await project.raymond('test', '--record', 'last');
+  expect(recorded.out).toContain('A test of it goes as the recorded run did.');
+});
