@@ -219,7 +219,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     flags: [
       [
         '--root <folder>',
-        'show the runs and workflows below this folder; may be repeated (default: this folder, and all in which you have started runs)',
+        'show the runs and workflows below this folder; may be repeated (default: serve_roots of the config file, else this folder, and all in which you have started runs)',
         'repeatable',
       ],
       ['--host <address>', 'the address to listen on; another than loopback needs --token-file (default 127.0.0.1)'],

@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { place } from './router.ts';
 import { Costs } from './views/costs.tsx';
 import { Fleet } from './views/fleet.tsx';
@@ -11,8 +12,18 @@ const PAGES: readonly (readonly [path: string, name: string])[] = [
   ['/costs', 'Costs'],
 ];
 
+/** What a tab and a screen reader call the view. */
+function titleOf(path: string): string {
+  const [, page, , id = '', , agent = '', turn = ''] = path.split('/').map(decodeURIComponent);
+  const name = PAGES.find(([href]) => href === `/${page === 'runs' ? '' : page}`)?.[1] ?? 'Runs';
+  return [agent && `${agent} ${turn}`, page === 'runs' ? id : '', name, 'Raymond'].filter(Boolean).join(' · ');
+}
+
 function App() {
   const path = place.value;
+  useEffect(() => {
+    document.title = titleOf(path);
+  }, [path]);
   return (
     <>
       <a class="skip" href="#main">

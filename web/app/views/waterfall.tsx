@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { ListedTurn } from '../api.ts';
-import { formatDuration, formatUsd } from '../format.ts';
+import { formatDuration, formatStatus, formatUsd } from '../format.ts';
 import type { RunModel } from '../run-model.ts';
 import { VirtualList } from '../virtual-list.tsx';
 
@@ -187,7 +187,7 @@ const PROMPTS: Readonly<Record<string, string>> = { reminder: 'reminder', contin
 function TurnRow({ bar, scale, now, base }: { bar: Bar; base: string } & Scaled) {
   const { turn, readyMs, startMs, endMs } = bar;
   const waited = startMs - readyMs >= 1_000 ? `, waited ${formatDuration(startMs - readyMs)}` : '';
-  const outcome = turn.failure ? turn.failure.replaceAll('_', ' ') : WORDS[outcomeOf(turn)];
+  const outcome = turn.failure ? `failed: ${formatStatus(turn.failure)}` : WORDS[outcomeOf(turn)];
   return (
     <a class="row turn-row" href={`${base}/turns/${encodeURIComponent(turn.agent)}/${turn.turn}`}>
       <span class="turn-name">

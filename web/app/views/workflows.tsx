@@ -20,7 +20,9 @@ export function Workflows({ chosen }: { chosen: string | null }) {
       <h1>Workflows</h1>
       <Failure error={error.value} />
       {data.value !== null && workflows.length === 0 && (
-        <p class="note">None was found below the folders of this server. `raymond init workflows/first` creates one.</p>
+        <p class="note">
+          None was found below the folders of this server. <code>raymond init workflows/first</code> creates one.
+        </p>
       )}
       <ul class="cards">
         {workflows.map((each) => (
