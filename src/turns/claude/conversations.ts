@@ -67,11 +67,12 @@ export class Conversations {
   async hold(session: string): Promise<() => void> {
     await this.closing.get(session);
     await this.endLeftBehind(session);
-    const change = (by: number): void => {
-      this.held.set(session, (this.held.get(session) ?? 0) + by);
+    this.held.set(session, (this.held.get(session) ?? 0) + 1);
+    return () => {
+      const left = (this.held.get(session) ?? 1) - 1;
+      if (left > 0) this.held.set(session, left);
+      else this.held.delete(session);
     };
-    change(1);
-    return () => change(-1);
   }
 
   /** Keeps a conversation open after its turn, for the next one. */
@@ -126,7 +127,7 @@ export class Conversations {
   }
 
   private closeUnlessHeld(conversation: Conversation): void {
-    if ((this.held.get(conversation.terms.session) ?? 0) === 0) this.close(conversation);
+    if (!this.held.has(conversation.terms.session)) this.close(conversation);
   }
 
   private close(conversation: Conversation): void {
