@@ -1,6 +1,7 @@
 // Measures what docs/performance.md promises. `--json` prints the same as data, `--quick` takes fewer rounds and smaller
 // sizes; names such as `startup` run only those. CHECKOUT names another one of the project, built, BENCH_DIR another disk.
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { measureAsks } from './asks.mjs';
 import { measureDispatcher } from './dispatcher.mjs';
 import { measureEvaluators } from './evaluators.mjs';
 import { measureForks } from './forks.mjs';
@@ -24,6 +25,7 @@ const FIGURES = {
   evaluators: measureEvaluators,
   forks: measureForks,
   joins: measureJoins,
+  asks: measureAsks,
   dispatcher: measureDispatcher,
   journal: measureJournal,
   scenarios: measureScenarios,
