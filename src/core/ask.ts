@@ -99,6 +99,57 @@ export function uploadProblem(attributes: Attributes): string | undefined {
   return undefined;
 }
 
+/** A file that a person hands over. */
+export interface HandedFile {
+  readonly name: string;
+  readonly size: number;
+  readonly mime: string;
+}
+
+/** What is wrong with files: too much of them, or the wrong ones. */
+export interface HandedFilesProblem {
+  readonly kind: 'too_large' | 'wrong';
+  readonly message: string;
+}
+
+/** Explains why a question does not take these files; undefined if it does. A question that says nothing about files takes any. */
+export function findHandedFilesProblem(
+  rules: UploadRules | null,
+  files: readonly HandedFile[],
+): HandedFilesProblem | undefined {
+  const wrong = (message: string): HandedFilesProblem => ({ kind: 'wrong', message });
+  const tooLarge = (message: string): HandedFilesProblem => ({ kind: 'too_large', message });
+  const names = new Set<string>();
+  for (const { name } of files) {
+    if (!isPlainFileName(name)) return wrong(`\`${name.slice(0, 60)}\` cannot be the name of a file`);
+    if (names.has(name)) return wrong(`two files have the name ${name}`);
+    names.add(name);
+  }
+  if (rules === null) return undefined;
+  const { slots, bucket, maxCount, maxSize, maxTotalSize, mime } = rules;
+  if (maxCount !== null && files.length > maxCount) return tooLarge(`the question takes ${maxCount} files at most`);
+  let total = 0;
+  for (const file of files) {
+    const slot = slots.find(({ name }) => name === file.name);
+    if (slot === undefined && !bucket)
+      return wrong(`the question does not ask for ${file.name}, but for ${slots.map(({ name }) => name).join(', ')}`);
+    const allowed = slot?.mime === undefined || slot.mime === null ? (slot === undefined ? mime : []) : [slot.mime];
+    if (allowed.length > 0 && !allowed.some((pattern) => fitsMime(file.mime, pattern)))
+      return wrong(`${file.name} is ${file.mime || 'of an unknown type'}, and should be ${allowed.join(' or ')}`);
+    if (maxSize !== null && file.size > maxSize) return tooLarge(`${file.name} has more than ${maxSize} bytes`);
+    total += file.size;
+  }
+  if (maxTotalSize !== null && total > maxTotalSize)
+    return tooLarge(`the files have more than ${maxTotalSize} bytes together`);
+  return undefined;
+}
+
+/** Whether a type is the wanted one; `image/*` stands for all images. */
+const fitsMime = (mime: string, pattern: string): boolean =>
+  pattern.endsWith('/*')
+    ? mime.toLowerCase().startsWith(pattern.slice(0, -1).toLowerCase())
+    : mime.toLowerCase() === pattern.toLowerCase();
+
 /** Explains what is wrong with a `timeout` and its `timeout_next`; undefined if nothing is. */
 export function timeoutProblem(attributes: Attributes): string | undefined {
   const { timeout, timeout_next: next } = attributes;

@@ -1,14 +1,18 @@
+import { statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { findHandedFilesProblem, type UploadRules } from '../core/ask.ts';
 import type { ObservedStatus } from '../core/observed-status.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { formatLocalTime } from '../events/format.ts';
-import { type AskingAgent, createAskDocument, listAskingAgents } from '../events/questions.ts';
+import { type AskingAgent, createAskDocument, findDisplayFolder, listAskingAgents } from '../events/questions.ts';
 import { type QuestionEnd, readQuestionEnd, type Uploads, writeAnswer } from '../store/answer-file.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { listStoredRuns, resolveRunId } from '../store/runs.ts';
 import { describeAnswerer } from './answerer.ts';
+import { guessMime } from './mime.ts';
 
 export type { Uploads } from '../store/answer-file.ts';
 
@@ -78,14 +82,49 @@ export async function answerQuestion(runRef: string, request: AnswerRequest): Pr
       ask,
       `its time was over at ${formatLocalTime(untilMs)}; the run goes on in ${question.timeoutNext}`,
     );
+  refuseFiles(question.uploads, request.uploads);
   const file = layout.answerFile(id, ask);
   const answer = { ask, text: request.text, by: describeAnswerer(request.env), answeredAt: now };
   if (await writeAnswer(file, answer, request.uploads)) return { run: id, ask, isLive: observedStatus === 'running' };
   throw overError(id, ask, describeEnd(readQuestionEnd(file)));
 }
 
+function refuseFiles(rules: UploadRules | null, uploads: Uploads): void {
+  const files = uploads.map(({ name, path }) => ({ name, size: statSync(path).size, mime: guessMime(name) }));
+  const problem = findHandedFilesProblem(rules, files);
+  if (problem !== undefined)
+    throw new RaymondError(`the answer was not given: ${problem.message}`, {
+      exitCode: EXIT.usage,
+      hint: 'The attributes of the question say which files it takes; `raymond asks --json` shows them.',
+    });
+}
+
+/** A question that waits in a run, and the folder of its files. Throws if there is none, or if it is over. */
+export async function readQuestion(
+  runRef: string,
+  ask: string,
+  cwd: string,
+): Promise<{ readonly run: Run; readonly agent: AskingAgent; readonly folder: string | null }> {
+  const layout = findLayout(cwd);
+  const { run } = await observeRun(layout, await resolveRunId(layout, runRef));
+  const agent = await findQuestion(layout, run, ask);
+  return { run, agent, folder: findDisplayFolder(run, agent) };
+}
+
+const POLL_INTERVAL_MS = 100;
+const TAKE_UP_WITHIN_MS = 5_000;
+
+/** Waits until the process that drives the run has taken the answer up; false if it does not. */
+export async function waitUntilTakenUp(answered: AnsweredQuestion, cwd: string): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < TAKE_UP_WITHIN_MS; waitedMs += POLL_INTERVAL_MS) {
+    if (await isTakenUp(answered, cwd)) return true;
+    await delay(POLL_INTERVAL_MS);
+  }
+  return false;
+}
+
 /** Whether a run has taken up the answer to a question. */
-export async function isTakenUp({ run: id, ask }: AnsweredQuestion, cwd: string): Promise<boolean> {
+async function isTakenUp({ run: id, ask }: AnsweredQuestion, cwd: string): Promise<boolean> {
   const { run } = await observeRun(findLayout(cwd), id);
   return !listAskingAgents(run).some(({ phase }) => phase.ask === ask);
 }

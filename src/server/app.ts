@@ -6,6 +6,7 @@ import { Problem, problemPage, problemResponse, toProblem } from './problem.ts';
 import { defineRoute, type Route } from './route.ts';
 import { COST_ROUTES } from './routes/costs.ts';
 import { EVENT_ROUTES } from './routes/events.ts';
+import { QUESTION_ROUTES } from './routes/questions.ts';
 import { RUN_ROUTES } from './routes/runs.ts';
 import { TURN_ROUTES } from './routes/turns.ts';
 import { WORKFLOW_ROUTES } from './routes/workflows.ts';
@@ -16,6 +17,7 @@ const DATA_ROUTES: readonly Route[] = [
   ...RUN_ROUTES,
   ...TURN_ROUTES,
   ...EVENT_ROUTES,
+  ...QUESTION_ROUTES,
   ...COST_ROUTES,
 ];
 

@@ -49,7 +49,7 @@ const PROBLEM_SCHEMA = {
   },
 };
 
-function describeOperation({ path, summary, query, body, response }: Route): object {
+function describeOperation({ path, summary, query, body, form, response }: Route): object {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     return { name, in: 'path', required: true, schema: { type: 'string' } };
   });
@@ -57,13 +57,23 @@ function describeOperation({ path, summary, query, body, response }: Route): obj
   return {
     summary,
     parameters: [...inPath, ...describeQuery(query)],
-    ...(body !== null && { requestBody: { content: { 'application/json': { schema: toSchema(body) } } } }),
+    ...(body !== null && { requestBody: { content: describeBody(toSchema(body), form) } }),
     responses: {
       [status]: { description, content: { [type]: {} } },
       default: { $ref: '#/components/responses/Problem' },
     },
   };
 }
+
+/** A form has the fields of the data, and files under any names. */
+const describeBody = (schema: object, isForm: boolean): object => ({
+  'application/json': { schema },
+  ...(isForm && {
+    'multipart/form-data': {
+      schema: { ...schema, additionalProperties: { type: 'string', contentMediaType: 'application/octet-stream' } },
+    },
+  }),
+});
 
 function describeQuery(query: z.ZodType | null): readonly object[] {
   if (query === null) return [];

@@ -71,6 +71,7 @@ export function toProblem(error: unknown, report: (error: unknown) => void): Pro
 }
 
 function statusOf({ message, exitCode }: RaymondError): number {
+  if (/^the run \S+ has no question/.test(message)) return 404;
   if (message.startsWith('no such run') || message.startsWith('the files of turn')) return 404;
   return exitCode === EXIT.usage ? 409 : 422;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { tryParseJson } from '../core/json.ts';
+import { type FormFile, isForm, readForm } from './form-body.ts';
 import { Problem } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
 
@@ -8,6 +9,8 @@ export interface RouteRequest<Query, Body> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
+  /** The files of a form. */
+  readonly files: readonly FormFile[];
   readonly raw: Request;
 }
 
@@ -19,6 +22,8 @@ export interface Route {
   readonly summary: string;
   readonly query: z.ZodType | null;
   readonly body: z.ZodType | null;
+  /** Whether the body may also be a form with files. */
+  readonly form: boolean;
   /** What a success responds with; the status is 200 unless it says otherwise. */
   readonly response: { readonly status: number; readonly type: string; readonly description: string };
   readonly handle: (
@@ -32,6 +37,7 @@ interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType>
   extends Pick<Route, 'method' | 'path' | 'summary'> {
   readonly query?: Query;
   readonly body?: Body;
+  readonly form?: boolean;
   readonly responds: string;
   readonly status?: number;
   readonly type?: string;
@@ -41,20 +47,26 @@ interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType>
 
 /** Defines a route whose query and body are checked before it is called. */
 export function defineRoute<Query extends z.ZodType, Body extends z.ZodType>(spec: RouteSpec<Query, Body>): Route {
-  const { method, path, summary, query = null, body = null, responds, status = 200, type = 'application/json' } = spec;
+  const { method, path, summary, query = null, body = null, form = false, responds, status = 200 } = spec;
+  const { type = 'application/json' } = spec;
   return {
     method,
     path,
     summary,
     query,
     body,
+    form,
     response: { status, type, description: responds },
     handle: async (raw, params, server) => {
+      const sent = form && isForm(raw) ? await readForm(raw) : null;
       const result = await spec.handle(
         {
           params,
           query: check(query, readQuery(raw), 'query') as z.infer<Query>,
-          body: (body === null ? undefined : check(body, await readBody(raw), 'body')) as z.infer<Body>,
+          body: (body === null
+            ? undefined
+            : check(body, sent?.fields ?? (await readBody(raw)), 'body')) as z.infer<Body>,
+          files: sent?.files ?? [],
           raw,
         },
         server,

@@ -18,7 +18,7 @@ withEachClaude('a question', (pinned) => {
     const both = await Promise.allSettled([answer('red'), answer('blue')]);
     const winner = both[0].status === 'fulfilled' ? 'red' : 'blue';
     expect(both.flatMap((each) => (each.status === 'rejected' ? String(each.reason) : []))).toStrictEqual([
-      expect.stringMatching(new RegExp(`the question main-1 of .* is over: .*@.* answered it first, at `)),
+      expect.stringMatching(/the question main-1 of .* is over: .*@.* answered it first, at /),
     ]);
     await rig.resumeAndKill('I am NEXT');
     expect(await resumeToEnd(rig)).toMatchObject({ status: 'completed' });

@@ -63,6 +63,41 @@ describe.skipIf(chromium.kind === 'none')(`the page in Chromium${why}`, () => {
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   });
 
+  test.each(SIZES)('leads through start, question, answer with a file, stop and resume, %s', async (_, options) => {
+    const server = await startTestServer();
+    writeWorkflow(server.cwd, 'wf', {
+      'START.sh': `echo '# The plan' > "$RAYMOND_TASK_FOLDER/plan.md"
+echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**Publish** it? <img src=x onerror=alert(1)></ask>'`,
+      'NEXT.sh': waiting('<goto>END</goto>'),
+      'END.sh': 'echo "<result>$(cat "$RAYMOND_TASK_FOLDER"/asks/*/a.txt)</result>"',
+    });
+    writeFileSync(join(server.cwd, 'mine.txt'), 'from the browser');
+    const { page, errors, foreign } = await open(server, options);
+    await page.click('text=Start a run');
+    await page.click('.cards a');
+    await page.click('button.main');
+    await shows(page, /A question for you/);
+    expect(await page.evaluate('document.querySelector(".question img")')).toBe(null);
+    await page.click('text="Runs"');
+    await shows(page, /A question for you.*Publish it\?.*The plan/s);
+    await page.setInputFiles('.question input[type=file]', join(server.cwd, 'mine.txt'));
+    await page.focus('.question textarea');
+    await page.keyboard.type('Yes');
+    await page.keyboard.press('Control+Enter');
+    await vi.waitFor(async () => expect(await page.textContent('body')).not.toContain('A question for you'));
+    await page.click('.run-row');
+    await appears(server.cwd, 'here');
+    await shows(page, /running/);
+    await page.click('text=Stop after the running turns');
+    await shows(page, /stopping/);
+    writeFileSync(join(server.cwd, 'go'), '');
+    await shows(page, /paused/);
+    await page.click('text="Resume"');
+    await shows(page, /from the browser/);
+    expect([errors, foreign]).toStrictEqual([[], []]);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  });
+
   test('shows turns over time by agent, what agents say as they say it, and one turn in detail', async () => {
     const server = await startTestServer();
     writeWorkflow(server.cwd, 'wf', {

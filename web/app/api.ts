@@ -178,7 +178,8 @@ export async function send<T>(method: 'POST' | 'DELETE', path: string, body: obj
   );
 }
 
-async function read<T>(response: Response): Promise<T> {
+/** The data of a response; throws what the server refuses. */
+export async function read<T>(response: Response): Promise<T> {
   const data = (await response.json().catch(() => ({}))) as T & { detail?: string; hint?: string };
   if (response.ok) return data;
   throw new ApiError(response.status, data.detail ?? `The server answered ${response.status}.`, data.hint);

@@ -1,15 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isPlainFileName } from '../../core/ask.ts';
 import { EXIT, errorCodeOf } from '../../errors.ts';
-import {
-  type AnsweredQuestion,
-  answerQuestion,
-  isTakenUp,
-  listQuestions,
-  type Uploads,
-} from '../../runtime/questions.ts';
+import { answerQuestion, listQuestions, type Uploads, waitUntilTakenUp } from '../../runtime/questions.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { getRepeatedOption, getTextOption } from '../parsed-options.ts';
@@ -92,16 +85,4 @@ function readUploads(options: ParsedOptions, cwd: string): Uploads {
   const repeated = uploads.find(({ name }, at) => uploads.findIndex((other) => other.name === name) !== at);
   if (repeated !== undefined) throw usageError(`--upload gives two files the name ${repeated.name}`);
   return uploads;
-}
-
-const POLL_INTERVAL_MS = 100;
-const TAKE_UP_WITHIN_MS = 5_000;
-
-/** Waits until the process that drives the run has taken the answer up; false if it does not. */
-async function waitUntilTakenUp(answered: AnsweredQuestion, cwd: string): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < TAKE_UP_WITHIN_MS; waitedMs += POLL_INTERVAL_MS) {
-    if (await isTakenUp(answered, cwd)) return true;
-    await delay(POLL_INTERVAL_MS);
-  }
-  return false;
 }

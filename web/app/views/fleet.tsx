@@ -3,6 +3,7 @@ import { get, type ListedRun } from '../api.ts';
 import { formatAge, formatTokens, formatUsd } from '../format.ts';
 import { Choice, Failure, Status } from '../parts.tsx';
 import { usePolled } from '../poll.ts';
+import { Questions } from '../questions.tsx';
 import { VirtualList } from '../virtual-list.tsx';
 
 const FILTERS: Readonly<Record<string, string>> = {
@@ -28,6 +29,7 @@ export function Fleet() {
   return (
     <>
       <h1>Runs</h1>
+      <Questions />
       <Failure error={error.value} />
       <div class="bar">
         <Choice

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { type AgentStatus, type RunDetail, send } from '../api.ts';
 import { describeEntry, formatAge, formatDuration, formatTokens, formatUsd } from '../format.ts';
 import { Action, Choice, Failure, Picture, Status } from '../parts.tsx';
+import { Questions } from '../questions.tsx';
 import { go } from '../router.ts';
 import { RunModel } from '../run-model.ts';
 import { Markdown } from '../text.tsx';
@@ -49,6 +50,7 @@ export function Run({
       <Failure error={model.error.value} />
       {detail !== null && (
         <>
+          <Questions project={project} run={run} answered={() => model.refresh()} />
           <Choice label="View" names={VIEWS} chosen={view.value} choose={(name) => (view.value = name)} />
           {view.value === 'agents' && <Agents detail={detail} model={model} base={base} />}
           {view.value === 'turns' && <Waterfall model={model} base={base} />}

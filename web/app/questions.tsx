@@ -1,0 +1,164 @@
+import { useSignal } from '@preact/signals';
+import { get, read, runPath } from './api.ts';
+import { formatAge } from './format.ts';
+import { Failure } from './parts.tsx';
+import { usePolled } from './poll.ts';
+import { Markdown } from './text.tsx';
+
+/** A question that waits for a person. */
+interface WaitingQuestion {
+  readonly project: string;
+  readonly run_id: string;
+  readonly run_name: string;
+  readonly ask_id: string;
+  readonly label: string;
+  readonly state: string;
+  readonly asked_at: string;
+  readonly question: string;
+  readonly timeout_at: string | null;
+  readonly timeout_next: string | null;
+  readonly display_files: readonly { readonly path: string; readonly label: string | null }[];
+  readonly uploads: {
+    readonly slots: readonly { readonly name: string; readonly mime: string | null }[];
+    readonly bucket: boolean;
+    readonly mime: readonly string[];
+  } | null;
+}
+
+/** The questions that wait, of all runs or of one, each with a form to answer it. Nothing if there are none. */
+export function Questions({ project, run, answered }: { project?: string; run?: string; answered?: () => void }) {
+  const query = new URLSearchParams({ ...(project !== undefined && { project }), ...(run !== undefined && { run }) });
+  const path = `/questions?${query}`;
+  const { data, error, refresh } = usePolled(
+    (signal) => get<{ questions: WaitingQuestion[] }>(path, signal),
+    2_000,
+    path,
+  );
+  const questions = data.value?.questions ?? [];
+  if (questions.length === 0) return <Failure error={error.value} />;
+  const done = (): void => {
+    refresh();
+    answered?.();
+  };
+  return (
+    <section class="questions" aria-label="Questions for you">
+      <h2>{questions.length === 1 ? 'A question for you' : `${questions.length} questions for you`}</h2>
+      {questions.slice(0, MAX_SHOWN).map((each) => (
+        <Question
+          key={`${each.project}/${each.run_id}/${each.ask_id}`}
+          question={each}
+          showsRun={run === undefined}
+          done={done}
+        />
+      ))}
+      {questions.length > MAX_SHOWN && (
+        <p class="note">{questions.length - MAX_SHOWN} more will be here when these are answered.</p>
+      )}
+    </section>
+  );
+}
+
+const MAX_SHOWN = 20;
+
+function Question(props: { question: WaitingQuestion; showsRun: boolean; done: () => void }) {
+  const { question, showsRun, done } = props;
+  const text = useSignal('');
+  const files = useSignal<Readonly<Record<string, readonly File[]>>>({});
+  const isBusy = useSignal(false);
+  const error = useSignal<Error | null>(null);
+  const place = `${runPath(question.project, question.run_id)}/questions/${encodeURIComponent(question.ask_id)}`;
+  const { uploads } = question;
+  const answer = async (): Promise<void> => {
+    if (isBusy.value) return;
+    isBusy.value = true;
+    error.value = null;
+    try {
+      const form = new FormData();
+      form.set('text', text.value);
+      for (const [name, chosen] of Object.entries(files.value))
+        for (const file of chosen) form.append('file', file, name === BUCKET ? file.name : name);
+      await read(await fetch(`/api${place}/answer`, { method: 'POST', body: form }));
+      done();
+    } catch (cause) {
+      error.value = cause instanceof Error ? cause : new Error(String(cause));
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  const choose = (name: string, list: FileList | null): void => {
+    files.value = { ...files.value, [name]: [...(list ?? [])] };
+  };
+  const id = `answer-${question.run_id}-${question.ask_id}`;
+  return (
+    <form
+      class="question"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void answer();
+      }}
+    >
+      <p class="note">
+        {showsRun && <a href={`/runs/${question.project}/${question.run_id}`}>{question.run_name}</a>} {question.label}{' '}
+        in {question.state}, {formatAge(question.asked_at, Date.now())}
+        {question.timeout_at !== null &&
+          `; until ${new Date(question.timeout_at).toLocaleString()}, then ${question.timeout_next}`}
+      </p>
+      <Markdown text={question.question} />
+      {question.display_files.length > 0 && (
+        <ul class="files">
+          {question.display_files.map(({ path, label }, at) => (
+            <li key={path}>
+              <a href={`/api${place}/files/${at}`} target="_blank" rel="noreferrer">
+                {label ?? path}
+              </a>
+              {/\.(?:png|jpe?g|gif|webp)$/i.test(path) && <img src={`/api${place}/files/${at}`} alt={label ?? path} />}
+            </li>
+          ))}
+        </ul>
+      )}
+      <label for={id}>Your answer</label>
+      <textarea
+        id={id}
+        rows={2}
+        value={text.value}
+        onInput={(event) => (text.value = event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          void answer();
+        }}
+      />
+      {uploads?.slots.map(({ name, mime }) => (
+        <label key={name}>
+          {name}
+          <input
+            type="file"
+            {...(mime !== null && { accept: mime })}
+            onChange={(event) => choose(name, event.currentTarget.files)}
+          />
+        </label>
+      ))}
+      {uploads?.bucket === true && (
+        <label>
+          Files
+          <input
+            type="file"
+            multiple
+            accept={uploads.mime.join(',')}
+            onChange={(event) => choose(BUCKET, event.currentTarget.files)}
+          />
+        </label>
+      )}
+      <div class="bar">
+        <button type="submit" class="main" disabled={isBusy.value}>
+          Answer
+        </button>
+        <small class="note">Ctrl-Enter sends, too.</small>
+      </div>
+      <Failure error={error.value} />
+    </form>
+  );
+}
+
+/** No file can have this name. */
+const BUCKET = '/';
