@@ -24,7 +24,9 @@ export interface Page {
   /** Evaluates an expression in the page. */
   evaluate(expression: string): Promise<unknown>;
   screenshot(options?: { readonly path?: string }): Promise<Buffer>;
-  readonly keyboard: { press(key: string): Promise<void> };
+  focus(selector: string): Promise<void>;
+  setInputFiles(selector: string, file: string): Promise<void>;
+  readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
   readonly mouse: {
     move(x: number, y: number): Promise<void>;
     down(): Promise<void>;

@@ -63,7 +63,8 @@ describe.skipIf(chromium.kind === 'none')(`the page in Chromium${why}`, () => {
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   });
 
-  test.each(SIZES)('leads through start, question, answer with a file, stop and resume, %s', async (_, options) => {
+  test('leads through start, question, answer with a file, stop and resume, narrow and dark', async () => {
+    const [, [, options]] = SIZES;
     const server = await startTestServer();
     writeWorkflow(server.cwd, 'wf', {
       'START.sh': `echo '# The plan' > "$RAYMOND_TASK_FOLDER/plan.md"
@@ -84,7 +85,9 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     await page.focus('.question textarea');
     await page.keyboard.type('Yes');
     await page.keyboard.press('Control+Enter');
-    await vi.waitFor(async () => expect(await page.textContent('body')).not.toContain('A question for you'));
+    await vi.waitFor(async () => expect(await page.textContent('body')).not.toContain('A question for you'), {
+      timeout: 20_000,
+    });
     await page.click('.run-row');
     await appears(server.cwd, 'here');
     await shows(page, /running/);

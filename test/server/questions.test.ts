@@ -88,17 +88,18 @@ describe('a question in the API', () => {
     expect(readFileSync(join(server.cwd, 'got', 'b.png'), 'utf8')).toBe('png');
   });
 
-  test.each([
-    ['an unknown run', (path: string) => path.replace('/r1/', '/r9/'), { text: 'x' }, 404],
-    ['an unknown question', (path: string) => path.replace('main-1', 'main-9'), { text: 'x' }, 404],
-    ['an unknown project', (path: string) => path.replace(/runs\/[^/]+/, 'runs/none'), { text: 'x' }, 404],
-    ['no text', (path: string) => path, {}, 422],
-    ['an unknown field', (path: string) => path, { text: 'x', answer: 'y' }, 422],
-    ['a text that is none', (path: string) => path, { text: 7 }, 422],
-    ['a body that is too large', (path: string) => path, { text: 'x'.repeat(2 << 20) }, 413],
-  ])('refuses %s', async (_, change, body, status) => {
+  test('refuses what it does not know or cannot read, and still waits', async () => {
     const { server, path } = await startAsking();
-    expect((await server.post(`${change(path)}/answer`, body)).status).toBe(status);
+    const cases: readonly (readonly [path: string, body: object, status: number])[] = [
+      [path.replace('/r1/', '/r9/'), { text: 'x' }, 404],
+      [path.replace('main-1', 'main-9'), { text: 'x' }, 404],
+      [path.replace(/runs\/[^/]+/, 'runs/none'), { text: 'x' }, 404],
+      [path, {}, 422],
+      [path, { text: 'x', answer: 'y' }, 422],
+      [path, { text: 7 }, 422],
+      [path, { text: 'x'.repeat(2 << 20) }, 413],
+    ];
+    for (const [at, body, status] of cases) expect((await server.post(`${at}/answer`, body)).status).toBe(status);
     expect((await server.raymond('asks')).out).toContain('Publish it?');
   });
 
