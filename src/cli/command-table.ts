@@ -233,7 +233,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   {
     name: 'mcp',
     summary: 'let Claude Code and other MCP clients start and read runs, over stdin and stdout',
-    flags: [],
+    flags: [['--allow-answers', 'let them also answer questions that are meant for a person']],
     examples: ['claude mcp add raymond -- raymond mcp'],
     load: async () => (await import('./commands/mcp.ts')).handleMcp,
   },

@@ -36,3 +36,13 @@ export async function startDetachedRun(request: DetachedRunRequest): Promise<str
   });
   return id;
 }
+
+/** Continues a run in a process of its own, and returns when that has begun. */
+export async function continueDetachedRun(
+  run: string,
+  { cwd, env, command }: Pick<Launch, 'cwd' | 'env' | 'command'>,
+): Promise<void> {
+  const seqOf = async (): Promise<number> => (await getStatus(run, cwd)).run.seq;
+  const seq = await seqOf();
+  await launch({ command, env, cwd, args: ['resume', run, '--quiet'], hasBegun: async () => (await seqOf()) > seq });
+}

@@ -8,7 +8,7 @@ export interface FormFile {
 }
 
 /** The largest form that is read, with all its files. */
-export const MAX_FORM_BYTES = 64 << 20;
+const MAX_FORM_BYTES = 64 << 20;
 
 /** Whether a request sends a form with files. */
 export const isForm = (request: Request): boolean =>

@@ -19,9 +19,9 @@ interface Reply {
 }
 
 /** A client of `raymond mcp` in a new project. */
-function connect(env: NodeJS.ProcessEnv = {}) {
+function connect(env: NodeJS.ProcessEnv = {}, flags: readonly string[] = []) {
   const project = newCliProject();
-  const child: ChildProcess = spawn(process.execPath, [resolve('dist/raymond.js'), 'mcp'], {
+  const child: ChildProcess = spawn(process.execPath, [resolve('dist/raymond.js'), 'mcp', ...flags], {
     cwd: project.cwd,
     env: { ...process.env, RAYMOND_REPLAY: 'fast', XDG_CONFIG_HOME: project.configHome, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -154,4 +154,25 @@ describe('raymond mcp', () => {
   test('has no tools inside a turn of a run, so that runs do not start runs', async () => {
     expect(await connect({ RAYMOND_TURN: 'r/m/main/1' }).list()).toStrictEqual([]);
   });
+});
+
+test('questions for a person are answered only if the user allows it', async () => {
+  const refused = connect();
+  expect((await refused.list()).map(({ name }) => name)).not.toContain('answer_question');
+  const client = connect({}, ['--allow-answers']);
+  writeWorkflow(client.cwd, 'wf', {
+    'START.sh': `echo '<ask next="NEXT">Publish it?</ask>'`,
+    'NEXT.sh': 'echo "<result>$RAYMOND_INPUT</result>"',
+  });
+  await client.raymond('run', 'wf', '--run-id', 'r1', '--quiet');
+  expect((await client.call('list_questions')).structuredContent).toMatchObject({
+    questions: [{ run_id: 'r1', ask_id: 'main-1', question: 'Publish it?' }],
+  });
+  const answer = { run: 'r1', ask: 'main-1', text: 'Yes' };
+  expect((await client.call('answer_question', answer)).structuredContent).toStrictEqual({
+    ...{ run_id: 'r1', ask_id: 'main-1', goes_on: true },
+  });
+  expect((await client.call('await_run', { run: 'r1' })).structuredContent).toMatchObject({ status: 'completed' });
+  const late = await client.call('answer_question', answer);
+  expect([late.isError, late.content?.[0]?.text]).toStrictEqual([true, expect.stringContaining('is over')]);
 });

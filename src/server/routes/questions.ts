@@ -5,7 +5,7 @@ import { basename, join, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { findHandedFilesProblem } from '../../core/ask.ts';
-import { launch } from '../../runtime/launch.ts';
+import { continueDetachedRun } from '../../runtime/detached-run.ts';
 import { guessMime } from '../../runtime/mime.ts';
 import {
   answerQuestion,
@@ -14,7 +14,6 @@ import {
   readQuestion,
   waitUntilTakenUp,
 } from '../../runtime/questions.ts';
-import { getStatus } from '../../runtime/status.ts';
 import type { FormFile } from '../form-body.ts';
 import { Problem } from '../problem.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -130,17 +129,9 @@ async function answer(
     for (const [at, { content }] of files.entries()) await writeFile(join(staging, String(at)), content);
     const answered = await answerQuestion(run, { cwd, env: server.env, ask, text, uploads });
     const isTaken = answered.isLive && (await waitUntilTakenUp(answered, cwd));
-    const goesOn = isTaken || (resume && (await goOn(answered.run, cwd, server)));
-    return { run_id: answered.run, ask_id: answered.ask, goes_on: goesOn };
+    if (!isTaken && resume) await continueDetachedRun(answered.run, { ...server, cwd });
+    return { run_id: answered.run, ask_id: answered.ask, goes_on: isTaken || resume };
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
-}
-
-/** Continues a run in a process of its own. */
-async function goOn(run: string, cwd: string, { command, env }: ServerContext): Promise<boolean> {
-  const { seq } = (await getStatus(run, cwd)).run;
-  const hasBegun = async (): Promise<boolean> => (await getStatus(run, cwd)).run.seq > seq;
-  await launch({ command, env, cwd, args: ['resume', run, '--quiet'], hasBegun });
-  return true;
 }
