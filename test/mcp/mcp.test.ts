@@ -105,7 +105,7 @@ describe('raymond mcp', () => {
       ['resource_link', 'raymond://runs/r1/log'],
     ]);
     expect(await read('raymond://runs/r1/log')).toMatchObject([
-      { mimeType: 'text/plain', text: expect.stringMatching(/START\.sh, turn 1[^]*last words/) },
+      { mimeType: 'text/plain', text: expect.stringMatching(/START\.sh, turn 1[\s\S]*last words/) },
     ]);
     const status = await call('run_status');
     expect(status.structuredContent).toMatchObject({ agents_left_out: 11 });

@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { writeWorkflow } from '../cli/owners.ts';
@@ -19,10 +19,16 @@ echo '<ask next="NEXT" display_files="plan.md:The plan,link.txt,gone.png" ${attr
   return { server, path: `/api/runs/${await server.id()}/r1/questions/main-1` };
 }
 
+/** Waits until a run has completed and its process has let go of it. */
 const untilCompleted = (server: TestServer, path: string) =>
-  vi.waitFor(async () => expect((await server.get(path.split('/questions')[0] ?? '')).body.status).toBe('completed'), {
-    timeout: 20_000,
-  });
+  vi.waitFor(
+    async () => {
+      expect((await server.get(path.split('/questions')[0] ?? '')).body.status).toBe('completed');
+      const files = readdirSync(join(server.cwd, '.raymond', 'runs', 'r1'));
+      expect(files.filter((name) => name.startsWith('owner.'))).toStrictEqual([]);
+    },
+    { timeout: 20_000 },
+  );
 
 const form = (text: string, files: Readonly<Record<string, readonly [content: string, type: string]>>): FormData => {
   const data = new FormData();
