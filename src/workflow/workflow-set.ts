@@ -2,8 +2,8 @@ import type { CalledWorkflow } from '../core/named-workflows.ts';
 import { nameState, workflowNameOf } from '../core/named-workflows.ts';
 import { type Resolution, resolveEntry, resolveState } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
-import { findWorkflowReferences, type WorkflowReference } from '../graph/workflow-references.ts';
-import { sourceScope } from '../graph/workflow-source.ts';
+import { mayNameWorkflow, type WorkflowReference } from '../graph/workflow-mentions.ts';
+import { sourceScope, type WorkflowSource } from '../graph/workflow-source.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { nameCalledWorkflow } from './locate.ts';
 import {
@@ -59,6 +59,13 @@ export async function readWorkflowSet(
   return set;
 }
 
+/** Finds the places that name other workflows. The code that analyzes states is loaded only where there may be any: most runs need none of it. */
+async function findReferences(source: WorkflowSource): Promise<readonly WorkflowReference[]> {
+  if (!source.files.some(mayNameWorkflow)) return [];
+  const { findWorkflowReferences } = await import('../graph/workflow-references.ts');
+  return findWorkflowReferences(source);
+}
+
 /** A workflow and all that can be reached from it, each read once. More are added when an answer names them. */
 export class WorkflowSet {
   readonly first: WorkflowMember;
@@ -96,7 +103,7 @@ export class WorkflowSet {
     for (const { path } of Object.values(known)) await this.resolve(this.first, path);
     const found = new Set([this.first]);
     for (const from of found) {
-      for (const reference of findWorkflowReferences(from.source)) {
+      for (const reference of await findReferences(from.source)) {
         const target = await this.resolve(from, reference.spec, 'as read');
         this.references.push({ ...reference, from, target });
         if (target.kind === 'found') found.add(target.member);

@@ -6,7 +6,6 @@ import { type Platform, resolveState, type Scope } from '../core/state-names.ts'
 import { sourceScope, type WorkflowSource } from '../graph/workflow-source.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
 import { mapConcurrently } from './concurrent.ts';
-import { findEndlessNesting } from './endless-nesting.ts';
 import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
 import { workflowPathError } from './locate.ts';
 import type { Manifest } from './manifest.ts';
@@ -80,7 +79,9 @@ export async function openWorkflow(path: string, platform: Platform, limits: Cal
       : invalidWorkflowFile(files.name, entry.message).findings),
     ...set.members.flatMap((member) => prefixFindings(member, findMemberProblems(member))),
     ...findReferenceProblems(set, limits.maxDepth ?? DEFAULT_OPTIONS.maxDepth),
-    ...(set.references.some(({ inPolicy }) => inPolicy) ? findEndlessNesting(merged) : []),
+    ...(set.references.some(({ inPolicy }) => inPolicy)
+      ? (await import('./endless-nesting.ts')).findEndlessNesting(merged)
+      : []),
   ];
   if (entry.kind !== 'found' || findings.some(isErrorFinding)) {
     const located = findings.map((finding) => ({ ...finding, file: locateFinding(set, finding) }));
