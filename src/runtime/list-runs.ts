@@ -21,9 +21,9 @@ export const findCrashedRuns = (cwd: string): Promise<readonly string[]> => find
 const sortRank = (run: RunListEntry): number =>
   run.kind === 'unreadable' ? 2 : isFinished(run.observedStatus) ? 1 : 0;
 
-/** Counts the agents of a run that are live, have ended and have failed. */
+/** Counts the agents of a run that are live, have ended and have failed. Those that a join has ended are none of these. */
 export function countAgents({ agents }: RunSummary): { live: number; ended: number; failed: number } {
-  const { ended = 0, failed = 0, ...others } = agents;
+  const { ended = 0, failed = 0, cancelled: _, ...others } = agents;
   return { live: Object.values(others).reduce((sum, count) => sum + count, 0), ended, failed };
 }
 

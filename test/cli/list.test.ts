@@ -209,3 +209,20 @@ test('a folder in place of a state file is tolerated', async () => {
   expect(cellsOf(out)).toContainEqual(['ok-1', 'unreadable']);
   expect(err).toContain('ok-1: ');
 });
+
+test('an agent that a join has ended is not live', async () => {
+  const { cwd, raymond } = newCliProject();
+  writeWorkflow(cwd, 'wf', {
+    'START.sh': "echo '<fork>SLOW</fork><fork>QUICK</fork><join wait=any cancel=true>END</join>'",
+    'SLOW.sh': 'sleep 60',
+    'QUICK.sh': 'echo "<result>r</result>"',
+    'END.sh': 'echo "<result>r</result>"',
+  });
+  await raymond('wf', '--run-id', 'r1');
+  expect((await raymond('list')).out).toMatch(/\nr1 +wf +completed +2 ended, 1 cancelled +/);
+  expect(JSON.parse((await raymond('list', '--json')).out).runs[0].agent_counts).toStrictEqual({
+    live: 0,
+    ended: 2,
+    failed: 0,
+  });
+});
