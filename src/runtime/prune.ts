@@ -6,6 +6,7 @@ import type { FoundWorktree } from '../events/found-worktree.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { finishRemovals, measureRun, type RunUsage, removeRun } from '../store/prune.ts';
 import { listStoredRuns, type RunSummary, resolveRunId, type UnreadableRun } from '../store/runs.ts';
+import { waitForRelease } from '../store/wait-for-release.ts';
 import { findWorktrees, pruneWorktrees } from './worktrees.ts';
 
 /** Which runs are meant. */
@@ -87,6 +88,7 @@ export async function pruneRuns(
     try {
       // Nobody goes on in them any more. Those that cannot be removed stay, and `raymond worktrees` lists them.
       await pruneWorktrees(run.worktrees.map(freed), env, () => {});
+      await waitForRelease(layout, run.id);
       await removeRun(layout, run.id);
       observe(run, null);
     } catch (error) {

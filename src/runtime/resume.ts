@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { turnFileOf } from '../core/agent.ts';
 import type { AskAnswer } from '../core/ask.ts';
 import { askTurnOf } from '../core/due.ts';
@@ -11,10 +10,9 @@ import { isPrompt } from '../core/state-names.ts';
 import { workFoldersOf } from '../core/work-folders.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
-import { observeRun } from '../store/observed-run.ts';
-import { ownerOf } from '../store/owner.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
+import { waitForRelease } from '../store/wait-for-release.ts';
 import { findEnd } from '../turns/ask-board.ts';
 import { matchPatterns } from '../turns/match-patterns.ts';
 import { createFolderJudge } from '../turns/permitted-folders.ts';
@@ -88,17 +86,6 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
     await store.close();
     throw error;
   }
-}
-
-const RELEASE_WITHIN_MS = 5_000;
-const RELEASE_POLL_MS = 50;
-
-/** Waits for an owner that has recorded the end of the run, and is about to release it. */
-async function waitForRelease(layout: StoreLayout, id: string): Promise<void> {
-  const isOwned = async () => (await ownerOf(layout.runFolder(id)))?.state === 'alive';
-  if (!(await isOwned()) || (await observeRun(layout, id)).run.status === 'running') return;
-  for (let waitedMs = 0; waitedMs < RELEASE_WITHIN_MS && (await isOwned()); waitedMs += RELEASE_POLL_MS)
-    await delay(RELEASE_POLL_MS);
 }
 
 /** Collects the answers that were given meanwhile, and ends the questions whose time is over. */
