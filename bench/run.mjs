@@ -17,6 +17,7 @@ import { measureSteps } from './steps.mjs';
 import { measureTags } from './tags.mjs';
 import { measureTransitions } from './transitions.mjs';
 import { measureWorkflows } from './workflows.mjs';
+import { measureWorktrees } from './worktrees.mjs';
 
 const FIGURES = {
   transitions: measureTransitions,
@@ -33,6 +34,7 @@ const FIGURES = {
   lint: measureLint,
   serve: measureServe,
   workflows: measureWorkflows,
+  worktrees: measureWorktrees,
 };
 
 const words = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { isBuiltInAttribute } from '../../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../../core/tag-mentions.ts';
-import { TRANSITIONS, takesAttribute } from '../../core/transitions/index.ts';
+import { isAttributeWord, TRANSITIONS, takesAttribute } from '../../core/transitions/index.ts';
 import type { Transition } from '../../core/transitions/transition.ts';
 import { variableNameProblem } from '../../core/variables.ts';
 import { NO_TEMPLATE_HINT } from '../messages.ts';
@@ -14,6 +14,15 @@ export const badAttribute = defineTagRule(
     // What is only known in a run is not judged.
     const isKnown = !Object.values(tag.attributes).some(hasUnknownPart);
     const ownProblem = isKnown ? findProblem?.({ attributes: tag.attributes, body: tag.body || '…' }) : undefined;
+    const isTwice = tag.attributes.cd !== undefined && isAttributeWord(name, 'worktree', tag.attributes.worktree);
+    const twofold = isTwice
+      ? [
+          {
+            message: '`cd` and `worktree` exclude each other',
+            hint: 'Leave one out: a worktree is a folder of its own.',
+          },
+        ]
+      : [];
     const own =
       ownProblem === undefined ? [] : [{ message: ownProblem, hint: 'Correct it: no answer with it is followed.' }];
     const ofAttributes = Object.entries(tag.attributes).flatMap(([key, value]) => {
@@ -33,7 +42,7 @@ export const badAttribute = defineTagRule(
       const isEmpty = NEVER_EMPTY.includes(key) && value.trim() === '';
       return isEmpty ? [{ message: `\`${key}\` is empty`, hint: 'Give it a value, or leave it out.' }] : [];
     });
-    return [...own, ...ofAttributes];
+    return [...own, ...twofold, ...ofAttributes];
   },
 );
 

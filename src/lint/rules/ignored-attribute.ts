@@ -5,7 +5,7 @@ import { isAttributeWord, TRANSITIONS } from '../../core/transitions/index.ts';
 import { defineTagRule } from '../rule.ts';
 import { findMisspeltAttribute } from './missing-attribute.ts';
 
-/** An attribute has no effect: it is a variable on another tag than a fork, or given twice. */
+/** An attribute has no effect: it is a variable on another tag than a fork, or given twice; or it makes no worktree. */
 export const ignoredAttribute = defineTagRule(
   { id: 'ignored-attribute', level: 'warning' },
   ({ name, tag }, { names }) => {
@@ -24,7 +24,12 @@ export const ignoredAttribute = defineTagRule(
         !key.includes(UNKNOWN) &&
         !isReportedElsewhere(key),
     );
+    const { worktree } = tag.attributes;
+    const isMeant = variables && worktree !== undefined && worktree !== 'auto' && MEANT_AS_AUTO.test(worktree);
     return [
+      ...(isMeant
+        ? [{ message: `\`worktree="${worktree}"\` makes no worktree: it is a variable`, hint: WORKTREE_HINT }]
+        : []),
       ...tag.repeated.map((key) => {
         return { message: `\`${key}\` is given more than once; the last one counts`, hint: 'Keep one of them.' };
       }),
@@ -35,3 +40,8 @@ export const ignoredAttribute = defineTagRule(
     ];
   },
 );
+
+/** Words that somebody may write who wants a worktree; any other is a variable as every attribute of an author's own. */
+const MEANT_AS_AUTO = /^(?:auto|true|yes|on|new|1|)$/i;
+
+const WORKTREE_HINT = 'Write `worktree="auto"`, or rename the variable.';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { lintSource } from '../../../src/lint/lint.ts';
 import { sourceOf } from '../source-of.ts';
-import { bash, check, END } from './check.ts';
+import { bash, type Case, check, END } from './check.ts';
 
 describe('tags:', () =>
   check([
@@ -85,6 +85,27 @@ describe('tags:', () =>
       'a variable on a goto',
       { 'START.md': 'Then answer <goto item="x">END.md</goto>.', 'END.md': END },
       ['ignored-attribute START.md:1:13'],
+    ],
+    ...['AUTO', 'true', ''].map(
+      (value): Case => [
+        `a worktree that is none: "${value}"`,
+        { 'START.md': `Then answer <fork next="END" worktree="${value}">END.md</fork>.`, 'END.md': END },
+        ['ignored-attribute START.md:1:13'],
+      ],
+    ),
+    [
+      'a worktree, and a variable of the same name',
+      {
+        'START.md':
+          'Then answer <fork next="END" worktree="auto">END</fork> <fork next="END" worktree="blue">END</fork>.',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'a worktree and a folder at once',
+      { 'START.md': 'Then answer <fork next="END" worktree="auto" cd="sub">END.md</fork>.', 'END.md': END },
+      ['bad-attribute START.md:1:13'],
     ],
     [
       'an attribute given twice',
