@@ -221,10 +221,11 @@ describe('the commands of an example', () => {
       const terminal = { ...project.terminal(), cwd };
       return { code: await runCli(words, terminal), ...terminal.output() };
     };
-    const lines = commandsOf('approval').split('\n');
+    const uncommented = (text: string): readonly string[] => text.replaceAll(/ +#.*/g, '').split('\n');
+    const lines = uncommented(commandsOf('approval'));
     execFileSync('/bin/bash', ['-ec', lines.slice(0, -1).join('\n')], { cwd: clone });
     expect(await raymond(clone, ...(lines.at(-1)?.split(' ').slice(1) ?? []))).toMatchObject({ code: 2, out: '' });
-    const [enter, list, ...answers] = commandsOf('approval', 'answer').split('\n');
+    const [enter, list, ...answers] = uncommented(commandsOf('approval', 'answer'));
     expect([enter, list]).toStrictEqual(['cd ../try/approval', 'raymond asks']);
     const answered = answers.map((line) => line.replace('raymond ', '').match(/"[^"]*"|\S+/g) ?? []);
     const [first = [], second = []] = answered.map((words) => words.map((word) => word.replaceAll('"', '')));
