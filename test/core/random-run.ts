@@ -215,7 +215,7 @@ function lostMicros({ ledger }: Run, state: string, reported: number): number {
 }
 
 /** The signal that an action produces in this run; undefined if no turn is due. */
-function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefined {
+export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefined {
   const at = 2000 + run.seq * 10;
   const scope = scopeOfWorkflow(WORKFLOW);
   if (action.interlude === 'stop') return { kind: 'stopped', at, by: 'stopped' };
