@@ -146,7 +146,8 @@ function unsafeNameMessage(name: string): string | undefined {
 }
 
 function extensionOf(file: string): string {
-  return EXTENSIONS.find((ending) => file.endsWith(ending) && file.length > ending.length) ?? '';
+  const name = fileInWorkflow(file);
+  return EXTENSIONS.find((ending) => name.endsWith(ending) && name.length > ending.length) ?? '';
 }
 
 function unknownStateMessage(name: string, scope: Scope): string {

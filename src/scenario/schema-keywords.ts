@@ -51,7 +51,7 @@ export const BY_PROMPT: JsonSchemaNode = {
 
 /** A mapping whose keys are STATE or AGENT/STATE. */
 export const BY_AGENT_AND_STATE: JsonSchemaNode = {
-  propertyNames: { pattern: `^(${NAME_PATTERN}/)?${NAME_PATTERN}$` },
+  propertyNames: { pattern: `^(${NAME_PATTERN}/)?${IN_WORKFLOW}${NAME_PATTERN}$` },
 };
 
 /** A list of states. */
