@@ -112,7 +112,11 @@ async function runWatched(command, place, streams) {
   closed.abort();
   await Promise.allSettled(readers);
   await server.end();
-  const delays = [...written.times].flatMap(([seq, at]) => (arrived.has(seq) ? [arrived.get(seq) - at] : []));
+  // What was written before the stream was open cannot have been in it sooner.
+  const openedAt = Math.min(...arrived.values());
+  const delays = [...written.times].flatMap(([seq, at]) =>
+    arrived.has(seq) && at >= openedAt ? [arrived.get(seq) - at] : [],
+  );
   return { runCpuMs, serverCpuMs, ms, delays };
 }
 
