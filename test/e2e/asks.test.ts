@@ -6,8 +6,8 @@ withEachClaude('a question', (pinned) => {
   test('survives kills before and after its answer, which comes while Raymond is down; of two answers one counts', async (context) => {
     const rig = await setUp(context, pinned, {
       states: {
-        'START.md': 'I am START «say <ask next="NEXT">Which color?</ask>»',
-        'NEXT.md': 'I am NEXT and the color is {{input}} «say <result>painted</result>»',
+        'START.md': 'I am START «delay 1000» «say <ask next="NEXT">Which color?</ask>»',
+        'NEXT.md': 'I am NEXT and the color is {{input}} «delay 1000» «say <result>painted</result>»',
       },
     });
     await rig.startAndKill('I am START');
