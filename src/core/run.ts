@@ -10,7 +10,7 @@ import { countTokens } from './tokens.ts';
 import type { WorkFolders } from './work-folders.ts';
 
 /** The version of the state file; see `store/migrations.ts`. */
-export const RUN_VERSION = 3;
+export const RUN_VERSION = 4;
 
 /** Why no new turn may start. */
 export type StopReason =

@@ -8,7 +8,8 @@ import { NO_TOKENS } from '../core/tokens.ts';
 export const MIGRATIONS: ReadonlyMap<unknown, (data: object) => object> = new Map([
   [1, fromVersion1],
   [2, fromVersion2],
-  [3, (data: object) => data],
+  [3, fromVersion3],
+  [4, (data: object) => data],
 ]);
 
 /** Version 1 has no checksums, no owner in a line, and markers that are made of the path. */
@@ -21,7 +22,12 @@ function fromVersion1(data: object): object {
 
 /** Version 2 has fewer phases and fields; what is missing gets its default where it is read. */
 function fromVersion2(data: object): object {
-  return { ...data, version: 3 };
+  return fromVersion3(data);
+}
+
+/** Version 3 knows no words of people to agents and no quota; what is missing gets its default where it is read. */
+function fromVersion3(data: object): object {
+  return { ...data, version: 4 };
 }
 
 type WithOptional<T, Key extends keyof T> = Omit<T, Key> & Partial<Pick<T, Key>>;

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { RUN_VERSION } from '../../src/core/run.ts';
 import { readEvents } from '../../src/store/journal-events.ts';
 import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
 import { loadRun } from '../../src/store/load.ts';
@@ -57,7 +58,7 @@ describe('the journal is enough to load a run', () => {
 
   test.each([
     ['is empty', ''],
-    ['was cut off', '{"version": 3, "id": "run-1"'],
+    ['was cut off', '{"version": 4, "id": "run-1"'],
     ['has lost its checksum', `${JSON.stringify(WHOLE)}\n`],
     ['is something else', 'hello\n'],
   ])('whose state file %s', async (_, text) => {
@@ -139,9 +140,11 @@ describe('without a state file, a run is refused with a sentence', () => {
   test('if a newer Raymond began it', async () => {
     const layout = await savedRun();
     rmSync(layout.stateFile('run-1'));
-    editFirstLine(layout, ({ start }) => Object.assign(start as object, { version: 4 }));
+    editFirstLine(layout, ({ start }) => Object.assign(start as object, { version: RUN_VERSION + 1 }));
     const { message } = await refusalOf(() => loadRun(layout, 'run-1', { cut: false }));
-    expect(message).toBe(`${layout.journalFile('run-1')} has version 4; this Raymond reads versions 1 to 3.`);
+    expect(message).toBe(
+      `${layout.journalFile('run-1')} has version ${RUN_VERSION + 1}; this Raymond reads versions 1 to ${RUN_VERSION}.`,
+    );
   });
 });
 

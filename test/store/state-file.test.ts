@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { RUN_VERSION } from '../../src/core/run.ts';
 import { RaymondError } from '../../src/errors.ts';
 import { parseRun, serializeRun } from '../../src/store/state-file.ts';
 import { RunDriver } from '../core/run-driver.ts';
@@ -69,8 +70,8 @@ describe('a state file is refused, with a reason,', () => {
     ['if it is not an object', '[1]', 'r.json is not as Raymond wrote it: it has no `version`.'],
     [
       'if it is of a later version',
-      changed(['version'], 4),
-      'r.json has version 4; this Raymond reads versions 1 to 3.',
+      changed(['version'], RUN_VERSION + 1),
+      `r.json has version ${RUN_VERSION + 1}; this Raymond reads versions 1 to ${RUN_VERSION}.`,
     ],
   ])('%s', (_, text, message) => {
     const refusal = refusalOf(text);
