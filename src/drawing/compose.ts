@@ -1,13 +1,16 @@
 import type { Agent } from '../core/agent.ts';
 import type { Run } from '../core/run.ts';
 import { namesakeOf } from '../core/transitions/index.ts';
+import { placeOf } from '../core/worktree.ts';
 import { formatAgentLabel } from '../events/agent-labels.ts';
+import { formatJoinWait } from '../events/format.ts';
+import type { EdgeTerm } from '../graph/edge-terms.ts';
 import { collectTransitions, type Edge, type EdgeTarget, type Graph, type GraphNode } from '../graph/graph.ts';
 import { groupBy } from '../graph/group-by.ts';
 import { prove } from '../graph/proof.ts';
 import { findResultPlaces, type ResultPlaces } from '../graph/result-places.ts';
 import type { Arrow, ArrowKind, Diagram, DiagramMarker, DiagramShape, PresentAgent, StateShape } from './diagram.ts';
-import { formatPayload } from './labels.ts';
+import { formatEdgeTerm, formatPayload } from './labels.ts';
 import { orderByDiscovery } from './order.ts';
 import type { TransitionCounter } from './transition-counter.ts';
 
@@ -58,7 +61,7 @@ const isPlainGoto = ({ tag, guard }: Edge): boolean => tag === 'goto' && guard =
 const connectionKey = (from: string, to: EdgeTarget | null): string => JSON.stringify([from, to?.kind, targetName(to)]);
 
 function addEdgeArrows(builder: DiagramBuilder, edge: Edge, resultPlacesOf: (state: string) => ResultPlaces): void {
-  const { from, tag, to, payload, origin, at, guard, evaluator } = edge;
+  const { from, tag, to, payload, origin, at, guard, evaluator, terms } = edge;
   if (guard !== null) {
     builder.addArrow(from, 'guard', to, `on ${guard}`);
     return;
@@ -67,6 +70,7 @@ function addEdgeArrows(builder: DiagramBuilder, edge: Edge, resultPlacesOf: (sta
     ...(ORIGIN_REMARKS[origin] ?? []),
     ...(edge.clearsStack ? ['clears the stack'] : []),
     ...(evaluator === null ? [] : [`by ${evaluator}`]),
+    ...terms.map(formatEdgeTerm),
     ...(edge.timesOut ? ['timeout'] : []),
   ];
   const name = payload === null ? tag : `${tag} ${formatPayload(payload)}`;
@@ -80,7 +84,7 @@ function addEdgeArrows(builder: DiagramBuilder, edge: Edge, resultPlacesOf: (sta
     // A state that is only named has no tag, and so no position.
     const mention = at.line === 0 ? 'named' : `${tag} (in code)`;
     if (origin === 'mentioned') builder.addArrow(from, 'mentioned', to, mention);
-    else builder.addArrow(from, arrowKindOf(tag), to, label, origin === 'partial-name');
+    else builder.addArrow(from, arrowKindOf(tag), to, label, { computed: origin === 'partial-name', terms });
   }
 }
 
@@ -109,8 +113,9 @@ function targetName(target: EdgeTarget | null): string {
   return target?.kind === 'missing' ? target.name : 'any state';
 }
 
-interface ArrowDraft extends Omit<Arrow, 'labels'> {
+interface ArrowDraft extends Omit<Arrow, 'labels' | 'terms'> {
   readonly labels: Set<string>;
+  readonly terms: Set<EdgeTerm['kind']>;
 }
 
 /** Collects the shapes and arrows of a diagram. Shapes have keys; arrows of one kind between the same shapes are one. */
@@ -155,10 +160,11 @@ class DiagramBuilder {
     kind: ArrowKind,
     to: EdgeTarget | string | null,
     label: string,
-    computed = false,
+    { computed, terms }: Pick<Arrow, 'computed'> & Pick<Edge, 'terms'> = { computed: false, terms: [] },
   ): void {
     const arrow = this.findOrAddArrow(from, kind, this.targetKey(to, from, kind), { unforeseen: false, computed });
     if (label !== '') arrow.labels.add(label);
+    for (const { kind: term } of terms) arrow.terms.add(term);
     // A target that one tag computes and another names is no longer only one of several possible ones.
     if (arrow.computed && !computed) this.arrows.set(arrowKey(arrow), { ...arrow, computed });
   }
@@ -189,7 +195,11 @@ class DiagramBuilder {
 
   /** The finished diagram. */
   build(): Diagram {
-    const arrows = [...this.arrows.values()].map((arrow) => ({ ...arrow, labels: [...arrow.labels] }));
+    const arrows = [...this.arrows.values()].map((arrow) => ({
+      ...arrow,
+      labels: [...arrow.labels],
+      terms: [...arrow.terms],
+    }));
     const passed = new Set(arrows.flatMap(({ from, to, times }) => (times === 0 ? [] : [from, to])));
     const markers = [...this.markers].map(([key, kind]) => ({ key, kind, passed: passed.has(key) }));
     const shapes: readonly DiagramShape[] = [...this.states.values(), ...markers];
@@ -205,7 +215,15 @@ class DiagramBuilder {
   ): ArrowDraft {
     const tail =
       from === null ? this.addMarker('begin', 'begin') : (this.states.get(from)?.key ?? this.addMarker('any', 'any'));
-    const arrow = { from: tail, kind, to, ...flags, labels: new Set<string>(), times: this.overlay && 0 };
+    const arrow = {
+      from: tail,
+      kind,
+      to,
+      ...flags,
+      labels: new Set<string>(),
+      terms: new Set<EdgeTerm['kind']>(),
+      times: this.overlay && 0,
+    };
     const existing = this.arrows.get(arrowKey(arrow));
     if (existing !== undefined) return existing;
     this.arrows.set(arrowKey(arrow), arrow);
@@ -251,9 +269,15 @@ function groupAgentsByState(agents: Run['agents']): ReadonlyMap<string, readonly
   return new Map(Array.from(present, ([state, here]) => [state, here.map(toPresentAgent)]));
 }
 
+function explainPhase({ phase }: Agent): string | null {
+  if (phase.kind === 'joining') return formatJoinWait({ ...phase, untilMs: null }, 0);
+  return 'message' in phase ? phase.message : null;
+}
+
 const toPresentAgent = (agent: Agent): PresentAgent => ({
   id: agent.id,
   label: formatAgentLabel(agent),
   doing: agent.phase.kind,
-  why: 'message' in agent.phase ? agent.phase.message : null,
+  why: explainPhase(agent),
+  worktree: placeOf(agent.worktree),
 });

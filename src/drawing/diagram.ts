@@ -1,5 +1,7 @@
 import type { Agent } from '../core/agent.ts';
+import type { WorktreePlace } from '../core/worktree.ts';
 import type { StateTally } from '../events/run-tally.ts';
+import type { EdgeTerm } from '../graph/edge-terms.ts';
 
 /**
  * The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, a guard, the evaluator of a
@@ -29,6 +31,8 @@ export interface Arrow {
   readonly kind: ArrowKind;
   readonly to: string;
   readonly labels: readonly string[];
+  /** What its labels say about workers. */
+  readonly terms: readonly EdgeTerm['kind'][];
   /** How often agents took it; null if no run is drawn. */
   readonly times: number | null;
   /** Whether it was taken although the workflow, as it is now, does not have it. */
@@ -70,11 +74,13 @@ export interface DiagramMarker {
   readonly passed: boolean;
 }
 
-/** An agent, what it is doing in its state, and why if it failed or was paused there. */
+/** An agent, what it is doing in its state, and why if it failed, was paused or waits for workers there. */
 export interface PresentAgent extends Pick<Agent, 'id'> {
   readonly label: string;
   readonly doing: Agent['phase']['kind'];
   readonly why: string | null;
+  /** The git worktree that it works in, if it has one of its own. */
+  readonly worktree: WorktreePlace | null;
 }
 
 /** A workflow as it is drawn, in any format. */

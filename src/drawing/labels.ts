@@ -1,5 +1,6 @@
 import { formatCount, formatDollars, formatElapsed } from '../events/format.ts';
 import { shorten } from '../events/text-width.ts';
+import type { EdgeTerm } from '../graph/edge-terms.ts';
 import type { Arrow, PresentAgent, StateShape } from './diagram.ts';
 import { replaceInvisible } from './escape.ts';
 
@@ -39,6 +40,10 @@ const MAX_PAYLOAD_LENGTH = 24;
 /** The text that a policy demands of a result, short enough for the label of an arrow. */
 export const formatPayload = (payload: string): string => shortenLabel(payload, MAX_PAYLOAD_LENGTH);
 
+/** `worktree`, `group docs`, `wait any`, `cancel`: the attribute of a tag as it stands on its arrow. */
+export const formatEdgeTerm = ({ kind, value }: EdgeTerm): string =>
+  value === null ? kind : `${kind} ${formatPayload(value)}`;
+
 /** Whether a run is drawn that was never in this state. States that cannot be entered are marked in another way. */
 export const isUnvisited = (shape: StateShape, hasRun: boolean): boolean =>
   hasRun && shape.tally === null && shape.agents.length === 0 && explainUnenterable(shape) === null;
@@ -47,9 +52,10 @@ const MAX_NAMED_AGENTS = 3;
 
 /** The labels of agents, and how many more there are. */
 function listAgentNames(agents: readonly PresentAgent[]): readonly string[] {
-  const named = agents
-    .slice(0, MAX_NAMED_AGENTS)
-    .map(({ label, doing }) => (UNMARKED_PHASES.has(doing) ? label : `${label} (${doing})`));
+  const named = agents.slice(0, MAX_NAMED_AGENTS).map(({ label, doing, worktree }) => {
+    const notes = [...(UNMARKED_PHASES.has(doing) ? [] : [doing]), ...(worktree === null ? [] : ['in a worktree'])];
+    return notes.length === 0 ? label : `${label} (${notes.join(', ')})`;
+  });
   const remaining = agents.length - named.length;
   return [...named, ...(remaining > 0 ? [`${remaining} more`] : [])];
 }

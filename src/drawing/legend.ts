@@ -1,3 +1,4 @@
+import type { EdgeTerm } from '../graph/edge-terms.ts';
 import { type ArrowKind, type Diagram, type DiagramShape, isStateShape, type StateShape } from './diagram.ts';
 import { isUnvisited, splitByFailure } from './labels.ts';
 
@@ -31,6 +32,14 @@ const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin'>, string>> 
   mentioned: 'only named in the prompt, or shown in code',
 };
 
+/** What is written on the arrows of forks and joins. */
+const TERM_DESCRIPTIONS: Readonly<Record<EdgeTerm['kind'], string>> = {
+  worktree: 'worktree: the worker gets a git worktree and a branch of its own',
+  group: 'group …: the join waits only for workers of this group',
+  wait: 'wait …: the join waits for so many of its workers only',
+  cancel: 'cancel: the join ends the workers that it did not wait for',
+};
+
 const COMPUTED_DESCRIPTION = 'dotted: one of the states that fit a name known in part';
 const OPEN_DESCRIPTION = 'dashed: may make transitions that are not drawn';
 
@@ -62,6 +71,9 @@ export function renderLegend({ shapes, arrows, hasRun }: Diagram): string {
       renderSample(`node prompt ${kind}`, ROUNDED_BOX),
     ),
     ...rows(ARROW_DESCRIPTIONS, kinds(arrows), (kind) => renderSample(`edge ${kind}`, ARROW)),
+    ...rows(TERM_DESCRIPTIONS, new Set(arrows.flatMap(({ terms }) => terms)), (term) =>
+      renderSample(`edge ${term === 'worktree' || term === 'group' ? 'fork' : 'join'}`, ARROW),
+    ),
     ...(hasComputed
       ? [`<li>${renderSample('edge goto computed', ARROW)}<span>${COMPUTED_DESCRIPTION}</span></li>`]
       : []),

@@ -106,9 +106,10 @@ const MAX_LISTED_AGENTS = 50;
 function listAgentFacts({ agents }: StateShape): StateCard['facts'] {
   const remaining = agents.length - MAX_LISTED_AGENTS;
   return [
-    ...agents
-      .slice(0, MAX_LISTED_AGENTS)
-      .map(({ label, doing, why }) => [label, why === null ? doing : replaceInvisible(`${doing}: ${why}`)] as const),
+    ...agents.slice(0, MAX_LISTED_AGENTS).map(({ label, doing, why, worktree }) => {
+      const where = worktree === null ? '' : `, in the worktree ${worktree.path} on the branch ${worktree.branch}`;
+      return [label, replaceInvisible(`${doing}${why === null ? '' : `: ${why}`}${where}`)] as const;
+    }),
     ...(remaining > 0 ? [['…', `${formatCount(remaining, 'more agent')}`] as const] : []),
   ];
 }

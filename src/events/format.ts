@@ -1,4 +1,3 @@
-import type { Activity, ApiRetry } from '../core/activity.ts';
 import type { Event, TurnEnded } from '../core/event.ts';
 import type { FollowedTag, TransitionChoice } from '../core/followed-tag.ts';
 import type { JoinProgress } from '../core/join-progress.ts';
@@ -10,7 +9,7 @@ import type { TurnWait } from '../core/turn-wait.ts';
 import type { Joined } from '../core/worker-event.ts';
 import { formatWorktreeContent } from '../core/worktree.ts';
 import { formatFollowedTags } from './format-tags.ts';
-import { sanitizeLines } from './sanitize.ts';
+import { sanitizeLines, sanitizeShortLine } from './sanitize.ts';
 
 /** An amount of money: to the cent, or with four digits if it is less than a cent. */
 export function formatDollars(micros: number): string {
@@ -222,13 +221,17 @@ function formatOverride({ by, name, why }: TransitionChoice, requested: readonly
 
 const formatReason = (why: string | null): string => (why === null ? '' : `: ${why}`);
 
-/** What a join waits for: `waits for 3 of 5 workers, until 15:50`. */
+/** The width of the name of a group: wider ones are cut. */
+const MAX_GROUP_COLUMNS = 24;
+
+/** What a join waits for: `waits for 3 of 5 workers of the group docs, until 15:50`. */
 export function formatJoinWait(
-  { workers, done, wanted, untilMs }: Pick<JoinProgress, 'workers' | 'done' | 'wanted' | 'untilMs'>,
+  { workers, done, wanted, group, untilMs }: Pick<JoinProgress, 'workers' | 'done' | 'wanted' | 'group' | 'untilMs'>,
   now: number,
 ): string {
   const until = untilMs === null ? '' : `, until ${formatClock(untilMs, now)}`;
-  return `waits for ${Math.max(0, wanted - done)} of ${formatCount(workers, 'worker')}${until}`;
+  const ofGroup = group === null ? '' : ` of the group ${sanitizeShortLine(group, MAX_GROUP_COLUMNS)}`;
+  return `waits for ${Math.max(0, wanted - done)} of ${formatCount(workers, 'worker')}${ofGroup}${until}`;
 }
 
 /** `joined 5 workers: 4 ended, 1 failed; goes on in MERGE.md`. */
@@ -278,22 +281,4 @@ export function formatEvent(event: Event, labelOf: LabelOf = asIs): string | nul
   return sanitizeLines(text)
     .map((line, index) => `${label}${index === 0 ? '' : '  '}${line}`)
     .join('\n');
-}
-
-/** `retrying in 8 s (3 of 10): 401 invalid key`, without the parts that are not known or have passed. */
-export function formatApiRetry({ attempt, limit, reason }: ApiRetry, leftMs: number | null): string {
-  const when = leftMs === null || leftMs <= 0 ? '' : ` in ${Math.ceil(leftMs / 1000)} s`;
-  const count = attempt === null ? '' : ` (${attempt}${limit === null ? '' : ` of ${limit}`})`;
-  return `retrying${when}${count}${reason === '' ? '' : `: ${reason}`}`;
-}
-
-/** An agent's activity as plain lines, each labelled with the agent: `|` before text, `>` before tools. */
-export function formatActivity({ at, agent, doing }: Activity, labelOf: LabelOf = asIs): readonly string[] {
-  const [sign, text] =
-    doing.kind === 'uses'
-      ? ['>', `${doing.tool} ${doing.detail}`]
-      : doing.kind === 'retries'
-        ? ['!', formatApiRetry(doing, doing.untilMs === null ? null : doing.untilMs - at)]
-        : ['|', doing.text];
-  return sanitizeLines(text).map((line) => `[${labelOf(agent)}] ${sign} ${line}`);
 }

@@ -11,6 +11,7 @@ import {
   takesAttribute,
 } from '../core/transitions/index.ts';
 import type { Transition } from '../core/transitions/transition.ts';
+import { termsIn } from './edge-terms.ts';
 import { variablesIn } from './fork-variables.ts';
 import { type Edge, type EdgeTarget, targetsOf } from './graph.ts';
 import { uniqueBy } from './group-by.ts';
@@ -115,6 +116,7 @@ class EdgeBuilder {
       origin: implicitTag(policy) === undefined ? 'policy' : 'implicit',
       passesInput: passesInput(name, attributes, handsOver),
       variables: variablesIn(name, [attributes, ...attributeSets]),
+      terms: termsIn(name, [attributes, ...attributeSets]),
     };
     const timeouts = attributeSets.flatMap((each) => this.fromTimeout(edge, each));
     return unique([edge, ...this.fromTimeout(edge, attributes), ...timeouts]);
@@ -124,7 +126,7 @@ class EdgeBuilder {
   private fromTimeout(edge: Edge, attributes: Readonly<Record<string, string>>): readonly Edge[] {
     const next = takesAttribute(edge.tag, 'timeout_next') ? attributes.timeout_next : undefined;
     if (next === undefined) return [];
-    return [{ ...edge, to: this.target(next), timesOut: true, passesInput: 'never' }];
+    return [{ ...edge, to: this.target(next), timesOut: true, passesInput: 'never', terms: [] }];
   }
 
   fromPattern({ tag, target, attributes, payload = null }: PolicyEntry): Edge {
@@ -136,6 +138,7 @@ class EdgeBuilder {
       origin: 'policy',
       passesInput: passesInput(tag, attributes, false),
       variables: variablesIn(tag, [attributes]),
+      terms: termsIn(tag, [attributes]),
     };
   }
 
@@ -164,6 +167,7 @@ class EdgeBuilder {
       origin: isPartial ? 'partial-name' : 'text',
       passesInput: passesInput(name, attributes, this.mentionsInput || unclear),
       variables: variablesIn(name, [attributes]),
+      terms: termsIn(name, [attributes]),
     } as const;
     if (!startsWorkers(name) || attributes.next !== undefined) return [base, ...this.fromTimeout(base, attributes)];
     if (this.continuations.length === 0) return [{ ...base, next: NO_TARGET }];
@@ -219,7 +223,7 @@ class EdgeBuilder {
       guard: null,
       evaluator: null,
     };
-    return { from, tag, ...targets, ...flags, origin: 'text', at, passesInput: 'never', variables: [] };
+    return { from, tag, ...targets, ...flags, origin: 'text', at, passesInput: 'never', variables: [], terms: [] };
   }
 
   private targets(name: TagName, target: string | null, attributes: Readonly<Record<string, string>>) {

@@ -1,6 +1,7 @@
 import type { GuardOutcome, Guards } from '../core/guards.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
+import type { EdgeTerm } from './edge-terms.ts';
 import { uniqueBy } from './group-by.ts';
 
 /** The target of an edge: a state, a name that finds none (though one may be meant), or any state that the agent chooses. */
@@ -48,6 +49,8 @@ export interface Edge {
   readonly passesInput: 'always' | 'perhaps' | 'never';
   /** The variables that it is known to set for a worker. */
   readonly variables: readonly string[];
+  /** What it says about workers: their worktree and group, and which of them a join waits for. */
+  readonly terms: readonly EdgeTerm[];
 }
 
 /** A state. Missing ones are those that an edge names and that do not exist. */

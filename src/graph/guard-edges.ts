@@ -25,6 +25,7 @@ export function findGuardEdges({ file, source }: StateAnalysis, names: StateReso
           timesOut: false,
           clearsStack: false,
           variables: [],
+          terms: [],
         },
         origin: 'guard',
         at: source.keys[`on.${guard}`] ?? WHOLE_FILE,

@@ -2,7 +2,8 @@ import type { Activity } from '../core/activity.ts';
 import type { Agent } from '../core/agent.ts';
 import type { Event, Printed } from '../core/event.ts';
 import { AgentLabels } from '../events/agent-labels.ts';
-import { formatActivity, formatEvent } from '../events/format.ts';
+import { formatEvent } from '../events/format.ts';
+import { formatActivity } from '../events/format-activity.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Shows the user a run while it is running. */

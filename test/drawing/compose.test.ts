@@ -158,6 +158,33 @@ describe('the diagram of a workflow', () => {
     ]);
   });
 
+  test('writes on its arrow that a worker gets a worktree or belongs to a group, and which workers a join waits for', () => {
+    const files = {
+      'START.sh': [
+        '#!/bin/bash',
+        `echo '<fork worktree="auto" group="docs">W</fork><fork group="tests">W</fork><fork worktree="no">W</fork>'`,
+        `echo '<join group="docs">MERGE</join>'`,
+      ].join('\n'),
+      'MERGE.md': policy('tag: join, target: LAST, wait: "2", cancel: "true", timeout: 1h, timeout_next: LATE'),
+      'LAST.md':
+        '<fork-each in="items.txt" group="{{name}}" worktree="auto">W.md</fork-each><join wait="any">LATE</join>',
+      'LATE.md': END,
+      'W.md': END,
+    };
+    const diagram = diagramOf(files);
+    expect(arrowsIn(diagram).filter((arrow) => /fork|join/.test(arrow))).toStrictEqual([
+      'START.sh –fork→ W.md "fork (worktree, group docs), fork (group tests), fork"',
+      'START.sh –join→ MERGE.md "join (group docs)"',
+      'MERGE.md –join→ LAST.md "join (implicit, wait 2, cancel)"',
+      'MERGE.md –join→ LATE.md "join (implicit, timeout)"',
+      'LAST.md –fork→ W.md "fork-each (worktree, group …)"',
+      'LAST.md –join→ LATE.md "join (wait any)"',
+    ]);
+    expect(diagram.arrows.flatMap(({ terms }) => terms)).toStrictEqual([
+      ...['worktree', 'group', 'group', 'wait', 'cancel', 'worktree', 'group', 'wait'],
+    ]);
+  });
+
   test('has no start if the workflow has none', () => {
     expect(arrowsIn(diagramOf({ 'A.md': END }))).toStrictEqual(['A.md –result→ (end)']);
   });

@@ -19,6 +19,7 @@ const shape = (index: number): StateShape => ({
 const arrow = ([from, to]: readonly [number, number]): Arrow => ({
   from: from === 0 ? 'begin' : `s${from}`,
   kind: from === 0 ? 'begin' : 'goto',
+  terms: [],
   to: `s${to}`,
   labels: ['goto'],
   times: null,

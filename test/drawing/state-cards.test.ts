@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderLegend } from '../../src/drawing/legend.ts';
+import { toMermaid } from '../../src/drawing/mermaid.ts';
 import { buildStateCards, listPageArrows } from '../../src/drawing/state-cards.ts';
 import { RunDriver } from '../core/run-driver.ts';
 import { diagramOf, overlayOf } from './run-overlay.ts';
@@ -56,4 +57,36 @@ test('the page shows why an agent failed, and the legend explains only what is i
   expect(renderLegend(diagram)).toContain('an agent failed here');
   expect(renderLegend(diagram)).toContain('no agent was here');
   expect(renderLegend(diagram)).not.toContain('an agent is here');
+});
+
+test('the legend explains worktrees, groups and joins that do not wait for all', () => {
+  const files = {
+    'START.md': '<fork worktree="auto" group="g">W</fork><join group="g" wait="any" cancel="true">W</join>',
+    'W.md': 'Stop. <result>x</result>',
+  };
+  const legend = renderLegend(diagramOf(files));
+  for (const words of ['worktree: the worker gets', 'group …: the join', 'wait …: the join', 'cancel: the join']) {
+    expect(legend).toContain(`<span>${words}`);
+    expect(renderLegend(diagramOf(FILES))).not.toContain(words);
+  }
+});
+
+test('a run shows which workers an agent waits for, and who works in a worktree', () => {
+  const files = { 'START.md': 'x', 'W.md': 'Stop. <result>x</result>', 'END.md': 'Stop. <result>x</result>' };
+  const driver = new RunDriver({ files: Object.keys(files) }).answer(
+    '<fork group="docs">W</fork><fork group="docs">W</fork><fork group="tests">W</fork><join group="docs">END</join>',
+  );
+  const place = { path: '/w/trees/main_w1', branch: 'raymond/run/main_w1', base: 'c', repository: '/w/.git' };
+  const { counts, agents } = overlayOf(driver);
+  const withTree = agents.map((agent) =>
+    agent.id === 'main_w1' ? { ...agent, worktree: { kind: 'made' as const, ...place } } : agent,
+  );
+  const diagram = diagramOf(files, { counts, agents: withTree });
+  const facts = buildStateCards(diagram, null, []).flatMap((card) => card.facts);
+  expect(facts).toContainEqual(['main', 'joining: waits for 2 of 2 workers of the group docs']);
+  expect(facts).toContainEqual([
+    'main_w1 group=docs',
+    'ready, in the worktree /w/trees/main_w1 on the branch raymond/run/main_w1',
+  ]);
+  expect(toMermaid(diagram)).toContain('▶ main_w1 group#61;docs (in a worktree)');
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { Evaluator } from '../../src/core/policy.ts';
 import { TransitionsLog } from '../../src/events/debug-files.ts';
 import {
-  formatActivity,
   formatClock,
   formatDollars,
   formatDuration,
@@ -12,6 +11,7 @@ import {
   formatShortCount,
   formatSpending,
 } from '../../src/events/format.ts';
+import { formatActivity } from '../../src/events/format-activity.ts';
 import { entryOf } from '../core/builders.ts';
 import { RunDriver, usd } from '../core/run-driver.ts';
 

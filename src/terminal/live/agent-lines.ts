@@ -1,14 +1,8 @@
 import type { Doing } from '../../core/activity.ts';
 import { isPrompt, stem } from '../../core/state-names.ts';
 import { findTurnWait, type TurnTraffic, type TurnWait } from '../../core/turn-wait.ts';
-import {
-  formatApiRetry,
-  formatClock,
-  formatDollars,
-  formatDuration,
-  formatJoinWait,
-  TURN_WAIT_WORDS,
-} from '../../events/format.ts';
+import { formatClock, formatDollars, formatDuration, formatJoinWait, TURN_WAIT_WORDS } from '../../events/format.ts';
+import { formatApiRetry } from '../../events/format-activity.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import type { Colorizer, TextStyle } from '../../events/text-style.ts';
 import { padToWidth, shorten, widthOf } from '../../events/text-width.ts';

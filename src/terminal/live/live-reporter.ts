@@ -1,7 +1,8 @@
 import type { Activity } from '../../core/activity.ts';
 import type { Event } from '../../core/event.ts';
 import { AgentLabels } from '../../events/agent-labels.ts';
-import { formatActivity, formatCount, formatEvent } from '../../events/format.ts';
+import { formatCount, formatEvent } from '../../events/format.ts';
+import { formatActivity } from '../../events/format-activity.ts';
 import { createColorizer, type TextStyle } from '../../events/text-style.ts';
 import { wrapText } from '../../events/text-width.ts';
 import { isReportedElsewhere, type Reporter } from '../reporter.ts';
