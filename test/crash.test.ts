@@ -2,7 +2,7 @@
  * What "What survives a crash" in ARCHITECTURE.md means for someone at a terminal: the built command, real scripts, real
  * signals. A script waits at a gate, a file, so that we know what is under way when something happens; nothing sleeps.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -21,12 +21,20 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRandom } from '../torture/random.ts';
+import {
+  attend,
+  CLI,
+  type EndedCommand,
+  type StartedCommand,
+  signalProcess,
+  startCommand,
+  until,
+} from './built-command.ts';
 
-const CLI = join(import.meta.dirname, '..', 'dist', 'raymond.js');
 const ID = 'crash';
 
 let home: string;
-let started: ChildProcess[];
+let started: StartedCommand[];
 
 beforeEach(() => {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-crash-')));
@@ -35,52 +43,24 @@ beforeEach(() => {
 
 afterEach(async () => {
   open('gate');
-  for (const { pid } of turns()) signal(pid, 'SIGKILL');
-  for (const child of started) child.kill('SIGKILL');
+  for (const { pid } of turns()) signalProcess(pid, 'SIGKILL');
+  for (const each of started) each.kill();
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 });
 
-interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
+function command(...args: readonly string[]): StartedCommand {
+  return keep(startCommand(args, home));
 }
 
-interface Command {
-  readonly pid: number;
-  readonly ended: Promise<Ended>;
-  /** Resolves once it has said this on stderr. */
-  said(text: string): Promise<void>;
+/** Remembers a process, which is killed after the test. */
+function keep(command: StartedCommand): StartedCommand {
+  started.push(command);
+  return command;
 }
 
-function command(...args: readonly string[]): Command {
-  const env = { ...process.env, PWD: home };
-  return attend(spawn(process.execPath, [CLI, ...args], { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'] }));
-}
-
-function attend(child: ChildProcess): Command {
-  started.push(child);
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.on('data', (piece) => {
-    stdout += piece;
-  });
-  child.stderr?.on('data', (piece) => {
-    stderr += piece;
-  });
-  return {
-    pid: child.pid ?? 0,
-    ended: new Promise((done) =>
-      child.once('close', (code, killedBy) => done({ code, signal: killedBy, stdout, stderr })),
-    ),
-    said: (text) => until(() => stderr.includes(text), `it to say "${text}"`),
-  };
-}
-
-const run = (files: Record<string, string>, ...options: string[]): Command =>
+const run = (files: Record<string, string>, ...options: string[]): StartedCommand =>
   command('run', workflow(files), '--run-id', ID, ...options);
-const resume = (...options: string[]): Command => command('resume', ID, ...options);
+const resume = (...options: string[]): StartedCommand => command('resume', ID, ...options);
 
 function workflow(files: Record<string, string>): string {
   const folder = join(home, 'workflow');
@@ -135,29 +115,17 @@ function group(): number {
   return Number(readFileSync(join(folder, last, 'started'), 'utf8').split(' ')[0]);
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {}
-}
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !holds(); await delay(10)) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-  }
-}
-
 /** Kills the orchestrator while its script waits at the gate. */
 async function orchestratorKilled(files: Record<string, string>): Promise<void> {
   const orchestrator = run(files);
   await hasBegun();
-  signal(orchestrator.pid, 'SIGKILL');
+  signalProcess(orchestrator.pid, 'SIGKILL');
   expect(await orchestrator.ended).toMatchObject({ code: null, signal: 'SIGKILL' });
 }
 
 async function bothKilled(files: Record<string, string>): Promise<void> {
   await orchestratorKilled(files);
-  signal(-group(), 'SIGKILL');
+  signalProcess(-group(), 'SIGKILL');
 }
 
 describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { timeout: 120_000 }, () => {
@@ -178,7 +146,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
       'OTHER.sh': 'echo "<result>other</result>"',
     });
     await until(() => effects().includes('begin gate'), 'the gate to begin');
-    signal(orchestrator.pid, 'SIGKILL');
+    signalProcess(orchestrator.pid, 'SIGKILL');
     await orchestrator.ended;
     const resumed = resume();
     await resumed.said('the run is resumed');
@@ -192,7 +160,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
       'START.sh': `echo '<print>half of it</print>'; ${gated('<print>all of it</print><result>done</result>')}`,
     });
     await orchestrator.said('[main] half of it');
-    signal(orchestrator.pid, 'SIGKILL');
+    signalProcess(orchestrator.pid, 'SIGKILL');
     await orchestrator.ended;
     const resumed = resume();
     await resumed.said('the run is resumed');
@@ -233,7 +201,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
   test('a script that is killed while its run continues pauses the run as well', async () => {
     const running = run(THEN);
     await hasBegun();
-    signal(-group(), 'SIGKILL');
+    signalProcess(-group(), 'SIGKILL');
     const { code, stderr } = await running.ended;
     expect([code, stderr]).toStrictEqual([3, expect.stringContaining('`resume --retry` runs it again')]);
   });
@@ -248,7 +216,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
       'NEXT.sh': 'echo "$RAYMOND_STATE with $RAYMOND_RESULT" >> effects; echo "<result>done</result>"',
     });
     await hasBegun('other/START.sh');
-    signal(orchestrator.pid, 'SIGKILL');
+    signalProcess(orchestrator.pid, 'SIGKILL');
     await orchestrator.ended;
     const resumed = resume();
     await resumed.said('the run is resumed');
@@ -299,7 +267,9 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     renameSync(join(home, '.raymond'), join(elsewhere, '.raymond'));
     const env = { ...process.env, PWD: home };
     const stdio = ['ignore', 'pipe', 'pipe'] as const;
-    const resumed = attend(spawn(process.execPath, [CLI, 'resume', ID], { cwd: elsewhere, env, stdio: [...stdio] }));
+    const resumed = keep(
+      attend(spawn(process.execPath, [CLI, 'resume', ID], { cwd: elsewhere, env, stdio: [...stdio] })),
+    );
     await resumed.said('the run is resumed');
     open('gate');
     expect(await resumed.ended).toMatchObject({ code: 0, stdout: 'done\n' });
@@ -356,7 +326,7 @@ if [ "$n" -lt ${steps} ]; then echo "<goto input=\\"$((n + 1))\\">START</goto>";
     for (let kills = 0; kills < 6; kills += 1) {
       await until(() => existsSync(join(home, '.raymond', 'state', `${ID}.json`)), 'the run to exist');
       await delay(chance.between(200, 700));
-      signal(next.pid, 'SIGKILL');
+      signalProcess(next.pid, 'SIGKILL');
       await next.ended;
       next = resume();
     }
@@ -376,12 +346,12 @@ describe.skipIf(process.platform !== 'linux')('a run at a terminal (on Linux)', 
   test('continues after it was suspended, and remains its owner', async () => {
     const running = run(THEN);
     await hasBegun();
-    signal(running.pid, 'SIGSTOP');
+    signalProcess(running.pid, 'SIGSTOP');
     open('gate');
     await until(() => effects().includes('end START.sh'), 'the script to end');
     const { code, stderr } = await resume().ended;
     expect([code, stderr]).toStrictEqual([64, expect.stringContaining(`driven by process ${running.pid}`)]);
-    signal(running.pid, 'SIGCONT');
+    signalProcess(running.pid, 'SIGCONT');
     expect(await running.ended).toMatchObject({ code: 0, stdout: 'done\n' });
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
   });
@@ -389,7 +359,7 @@ describe.skipIf(process.platform !== 'linux')('a run at a terminal (on Linux)', 
   test('ends after its turns at the first Ctrl-C, and a resume continues from there', async () => {
     const running = run(THEN);
     await hasBegun();
-    signal(running.pid, 'SIGINT');
+    signalProcess(running.pid, 'SIGINT');
     await running.said('stopping');
     open('gate');
     expect(await running.ended).toMatchObject({ code: 130 });
@@ -401,9 +371,9 @@ describe.skipIf(process.platform !== 'linux')('a run at a terminal (on Linux)', 
   test('ends its turns at the second Ctrl-C, leaves nothing behind and can be resumed', async () => {
     const running = run(GATED);
     await hasBegun();
-    signal(running.pid, 'SIGINT');
+    signalProcess(running.pid, 'SIGINT');
     await running.said('stopping');
-    signal(running.pid, 'SIGINT');
+    signalProcess(running.pid, 'SIGINT');
     expect(await running.ended).toMatchObject({ code: 130 });
     expect(turns()).toStrictEqual([]);
     open('gate');
@@ -413,12 +383,12 @@ describe.skipIf(process.platform !== 'linux')('a run at a terminal (on Linux)', 
 });
 
 /** A container, as far as processes are concerned: they see no others, and all of them end with the first one. */
-const startContainer = (file: string, ...args: readonly string[]): Command => {
+const startContainer = (file: string, ...args: readonly string[]): StartedCommand => {
   const env = { ...process.env, PWD: home };
   const command = ['-rpf', '--mount-proc', '--kill-child', file, ...args];
-  return attend(spawn('unshare', command, { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'] }));
+  return keep(attend(spawn('unshare', command, { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'] })));
 };
-const inContainer = (...args: readonly string[]): Command => startContainer(process.execPath, CLI, ...args);
+const inContainer = (...args: readonly string[]): StartedCommand => startContainer(process.execPath, CLI, ...args);
 const canContain = spawnSync('unshare', ['-rpf', '--mount-proc', 'true']).status === 0;
 
 describe.skipIf(!canContain)('a container (needs the right to make one)', { timeout: 120_000 }, () => {
@@ -427,7 +397,7 @@ describe.skipIf(!canContain)('a container (needs the right to make one)', { time
     await hasBegun();
     const refused = await inContainer('resume', ID).ended;
     expect([refused.code, refused.stderr]).toStrictEqual([64, expect.stringContaining('--take-over')]);
-    signal(first.pid, 'SIGKILL');
+    signalProcess(first.pid, 'SIGKILL');
     await first.ended;
     await until(() => turns().length === 0, 'the container to end');
     open('gate');
@@ -448,7 +418,7 @@ describe.skipIf(!canContain)('a container (needs the right to make one)', { time
     await until(() => existsSync(join(home, 'died')), 'Raymond to die');
     const refused = await inContainer('resume', ID).ended;
     expect([refused.code, refused.stderr]).toStrictEqual([64, expect.stringContaining('--take-over')]);
-    signal(first.pid, 'SIGKILL');
+    signalProcess(first.pid, 'SIGKILL');
     await first.ended;
     expect(effects()).toStrictEqual(['begin START.sh']);
   });
@@ -469,7 +439,7 @@ const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '
 
 describe.skipIf(!canMount)('a disk (needs the right to mount one)', { timeout: 120_000 }, () => {
   /** Runs shell commands where `.raymond` is a small disk of its own; `raymond` is the command. */
-  const onSmallDisk = (commands: string): Promise<Ended> => {
+  const onSmallDisk = (commands: string): Promise<EndedCommand> => {
     mkdirSync(join(home, '.raymond'));
     const script = `set -u
 mount -t tmpfs -o size=128k tmpfs "$PWD/.raymond"
@@ -479,7 +449,7 @@ ${commands}`;
       cwd: home,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    return attend(child).ended;
+    return keep(attend(child)).ended;
   };
 
   test('stops the run with a clear error if it is full, and a resume continues', async () => {

@@ -2,7 +2,6 @@
  * Joins as somebody at a terminal meets them: the built command, real scripts, real signals. Scripts wait at gates, which are
  * files, so that it is known what is under way when something happens.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -15,17 +14,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { WorkerResult } from '../src/core/join-results.ts';
 import { endMarked } from '../src/process/end.ts';
 import { findMarkedProcesses } from '../src/process/marker.ts';
-
-const CLI = join(import.meta.dirname, '..', 'dist', 'raymond.js');
+import { type StartedCommand, startCommand, until } from './built-command.ts';
 
 let home: string;
 let id: string;
-let started: ChildProcess[];
+let started: StartedCommand[];
 
 beforeEach(() => {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-joins-')));
@@ -35,56 +32,29 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const child of started) child.kill('SIGKILL');
+  for (const each of started) each.kill();
   await endMarked(`${id}/`, { graceMs: 0 });
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 });
 
-interface Command {
-  readonly pid: number;
-  readonly ended: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
-}
-
-function command(...args: readonly string[]): Command {
-  const child = spawn(process.execPath, [CLI, ...args], { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
+function command(...args: readonly string[]): StartedCommand {
+  const child = startCommand(args, home);
   started.push(child);
-  let [stdout, stderr] = ['', ''];
-  child.stdout?.on('data', (piece) => {
-    stdout += piece;
-  });
-  child.stderr?.on('data', (piece) => {
-    stderr += piece;
-  });
-  return {
-    pid: child.pid ?? 0,
-    ended: new Promise((done) => child.once('close', (code) => done({ code, stdout, stderr }))),
-  };
+  return child;
 }
 
-function run(files: Readonly<Record<string, string>>, ...options: readonly string[]): Command {
+function run(files: Readonly<Record<string, string>>, ...options: readonly string[]): StartedCommand {
   const folder = join(home, 'workflow');
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return command('run', folder, '--run-id', id, ...options);
 }
 
-const resume = (...options: readonly string[]): Command => command('resume', id, ...options);
+const resume = (...options: readonly string[]): StartedCommand => command('resume', id, ...options);
 
 const open = (gate: string): void => writeFileSync(join(home, gate), '');
 const effects = (): readonly string[] =>
   existsSync(join(home, 'effects')) ? readFileSync(join(home, 'effects'), 'utf8').trim().split('\n') : [];
-
-async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !(await holds()); await delay(10)) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-  }
-}
-
-/** Kills the orchestrator without any chance to clean up. */
-async function kill({ pid, ended }: Command): Promise<void> {
-  process.kill(pid, 'SIGKILL');
-  await ended;
-}
 
 /** The results that a join handed over, as `MERGE.sh` or `LATE.sh` left them. */
 const results = (): readonly WorkerResult[] => JSON.parse(readFileSync(join(home, 'results.json'), 'utf8'));
@@ -106,7 +76,7 @@ describe('a run that is killed while an agent joins its workers', { timeout: 120
   test('goes on with the results of workers that ended meanwhile, and nothing runs twice', async () => {
     const first = run({ ...WORKFLOW, 'START.sh': forks('<join>MERGE</join>') });
     await until(() => effects().length === 2, 'both workers');
-    await kill(first);
+    await first.kill();
     open('gate-a');
     open('gate-b');
     expect(await resume().ended).toMatchObject({ code: 0, stdout: 'merged\n' });
@@ -124,7 +94,7 @@ describe('a run that is killed while an agent joins its workers', { timeout: 120
     const ended = (): boolean =>
       readFileSync(join(home, '.raymond/runs', id, 'journal.jsonl'), 'utf8').includes('"did a"');
     await until(ended, 'the end of the first worker');
-    await kill(first);
+    await first.kill();
     open('gate-b');
     expect((await resume().ended).code).toBe(0);
     expect(results().map(({ result }) => result)).toStrictEqual(['did a', 'did b']);
@@ -134,7 +104,7 @@ describe('a run that is killed while an agent joins its workers', { timeout: 120
     const tail = '<join timeout="0.5" timeout_next="LATE" cancel="true">MERGE</join>';
     const first = run({ ...WORKFLOW, 'START.sh': forks(tail) });
     await until(() => effects().length === 2, 'both workers');
-    await kill(first);
+    await first.kill();
     expect(await resume().ended).toMatchObject({ code: 0, stdout: 'late\n' });
     expect(results().map(({ status }) => status)).toStrictEqual(['cancelled', 'cancelled']);
     expect(await findMarkedProcesses(`${id}/`)).toStrictEqual([]);
@@ -153,7 +123,7 @@ describe('a run that is killed while an agent joins its workers', { timeout: 120
     const isCancelling = (): boolean =>
       readFileSync(join(home, '.raymond/runs', id, 'journal.jsonl'), 'utf8').includes('"cancelling"');
     await until(isCancelling, 'the cancelling');
-    await kill(first);
+    await first.kill();
     const { code, stderr } = await resume().ended;
     expect(code).toBe(0);
     expect(stderr).toContain('[main_s2 item=s] cancelled by the join of main');

@@ -1,19 +1,22 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { answersWith, fakePrompt, INIT, RESULT } from './fake-prompt.ts';
 import { describe, eventsOf, expect, type FinishedRun, logOf, type Rig, resultOf, test } from './rig.ts';
 
 const NO_RECORD = '0002-main-NEXT is the folder of a turn that has begun, but the journal has no record of it';
 const GO = '<goto>NEXT.md</goto>';
 
+/** The id of the run of a rig. Other tests run at the same time, and a marker begins with the id. */
+const idOf = (rig: Rig): string => `lost-${basename(dirname(rig.cwd))}`;
+
 /** The files that a run is loaded from. */
-const filesOf = (rig: Rig, id: string): readonly string[] => [
-  join(rig.cwd, '.raymond', 'state', `${id}.json`),
-  join(rig.cwd, '.raymond', 'runs', id, 'journal.jsonl'),
+const filesOf = (rig: Rig): readonly string[] => [
+  join(rig.cwd, '.raymond', 'state', `${idOf(rig)}.json`),
+  join(rig.cwd, '.raymond', 'runs', idOf(rig), 'journal.jsonl'),
 ];
 
-const turnsFolder = (rig: Rig, id: string): string => join(rig.cwd, '.raymond', 'runs', id, 'turns');
+const turnsFolder = (rig: Rig): string => join(rig.cwd, '.raymond', 'runs', idOf(rig), 'turns');
 
 /** Runs to the end, then loses all that was written after the first turn of this agent had begun. */
 async function loseTail(rig: Rig, files: Readonly<Record<string, string>>, agent = 'main'): Promise<FinishedRun> {
@@ -22,10 +25,10 @@ async function loseTail(rig: Rig, files: Readonly<Record<string, string>>, agent
     files,
     {},
     {
-      runId: 'lost',
+      runId: idOf(rig),
       onEvent(event) {
         if (saved.size > 0 || event.kind !== 'turn_started' || event.agent !== agent) return;
-        for (const file of filesOf(rig, 'lost')) saved.set(file, readFileSync(file));
+        for (const file of filesOf(rig)) saved.set(file, readFileSync(file));
       },
     },
   );
@@ -36,9 +39,9 @@ async function loseTail(rig: Rig, files: Readonly<Record<string, string>>, agent
 /** The turns of a run with the content of their `started`. */
 const turnsOf = (rig: Rig): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    readdirSync(turnsFolder(rig, 'lost'))
+    readdirSync(turnsFolder(rig))
       .sort()
-      .map((name) => [name, readFileSync(join(turnsFolder(rig, 'lost'), name, 'started'), 'utf8')]),
+      .map((name) => [name, readFileSync(join(turnsFolder(rig), name, 'started'), 'utf8')]),
   );
 
 describe.concurrent('a journal that has lost its end', () => {
@@ -80,7 +83,7 @@ describe.concurrent('a journal that has lost its end', () => {
 
   test('says that a cost is missing which cannot be read', async ({ rig }) => {
     const finished = await loseTail(rig, TWO);
-    writeFileSync(join(turnsFolder(rig, 'lost'), '0002-main-NEXT', 'stdout'), '');
+    writeFileSync(join(turnsFolder(rig), '0002-main-NEXT', 'stdout'), '');
     const resumed = await rig.resume(finished, { retry: true });
     expect(resultOf(resumed)).toBe('again');
     expect(resumed.run.ledger.turns).toBe(2);
@@ -114,8 +117,8 @@ describe.concurrent('a journal that has lost its end', () => {
 
   test('does not go on beside a turn that is still running', async ({ rig }) => {
     const finished = await loseTail(rig, TWO);
-    const mark = JSON.parse(readFileSync(filesOf(rig, 'lost')[0] ?? '', 'utf8')).mark;
-    const env = { ...process.env, RAYMOND_TURN: `lost/${mark}/main/2` };
+    const mark = JSON.parse(readFileSync(filesOf(rig)[0] ?? '', 'utf8')).mark;
+    const env = { ...process.env, RAYMOND_TURN: `${idOf(rig)}/${mark}/main/2` };
     const straggler = spawn('sleep', ['60'], { env, stdio: 'ignore' });
     const resumed = await rig.resume(finished, { retry: true });
     expect(resumed.run.status).toBe('paused');
@@ -141,9 +144,9 @@ describe.concurrent('a journal that is shorter than its state file says', () => 
   const files = { 'START.md': fakePrompt(GO), 'NEXT.md': fakePrompt([INIT, { exit: 1 }], RESULT) };
 
   test('is refused with what to do, and --retry goes on from the state file', async ({ rig }) => {
-    const finished = await rig.run(files, { retries: 0 }, { runId: 'lost' });
+    const finished = await rig.run(files, { retries: 0 }, { runId: idOf(rig) });
     expect(finished.run.status).toBe('failed');
-    const journal = filesOf(rig, 'lost')[1] ?? '';
+    const journal = filesOf(rig)[1] ?? '';
     const lines = readFileSync(journal, 'utf8').split('\n');
     writeFileSync(journal, `${lines.slice(0, 3).join('\n')}\n${lines[3]?.slice(0, 20)}`);
     await expect(rig.resume(finished)).rejects.toMatchObject({

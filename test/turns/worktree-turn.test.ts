@@ -279,14 +279,19 @@ describe('if git is killed', () => {
     },
   );
 
+  /** A repository in which git is killed as long as a file is there. */
+  function newKillingRepository(prepare: (folder: string) => void) {
+    const { folder } = newRepository();
+    const flag = join(folder, '.git/kill');
+    prepare(folder);
+    writeFileSync(flag, '');
+    return { folder, flag, env: { ...ENV, RAYMOND_TEST_FLAG: flag } };
+  }
+
   test.each(moments('test ! -e $RAYMOND_TEST_FLAG || kill -9 0'))(
     '%s, again and again, the worker fails, and a retry makes the worktree',
     async (_, prepare) => {
-      const { folder } = newRepository();
-      const flag = join(folder, '.git/kill');
-      const env = { ...ENV, RAYMOND_TEST_FLAG: flag };
-      prepare(folder);
-      writeFileSync(flag, '');
+      const { folder, env, flag } = newKillingRepository(prepare);
       const message = 'no worktree can be made for it: git was killed';
       expect(await take(folder, { env })).toMatchObject({ kind: 'worktree_refused', message });
       rmSync(flag);
@@ -299,11 +304,7 @@ describe('if git is killed', () => {
   test.each(moments('test ! -e $RAYMOND_TEST_FLAG || kill -9 0'))(
     '%s, what is half made is discarded if nobody wants it any more',
     async (_, prepare) => {
-      const { folder } = newRepository();
-      const flag = join(folder, '.git/kill');
-      const env = { ...ENV, RAYMOND_TEST_FLAG: flag };
-      prepare(folder);
-      writeFileSync(flag, '');
+      const { folder, env, flag } = newKillingRepository(prepare);
       await take(folder, { env });
       rmSync(flag);
       expect(await take(folder, { env, isWanted: false })).toMatchObject({ kind: 'worktree_closed' });

@@ -1,4 +1,4 @@
-import type { Transition } from './transition.ts';
+import { moveTo, type Transition } from './transition.ts';
 
 /** `<compact>`: goes on in the same conversation, which Claude Code summarizes before its next prompt. */
 export const compact: Transition = {
@@ -10,12 +10,7 @@ export const compact: Transition = {
     const { session } = at;
     return {
       kind: 'on',
-      position: {
-        ...at,
-        state: target.body,
-        input: target.input,
-        session: session === null ? null : { ...session, compact: true },
-      },
+      position: { ...moveTo(at, target), session: session === null ? null : { ...session, compact: true } },
       ...(session === null && { warning: `${at.state}: there is no conversation yet that <compact> could summarize` }),
     };
   },

@@ -1,4 +1,4 @@
-import type { Transition } from './transition.ts';
+import { moveTo, type Transition } from './transition.ts';
 
 /** `<goto>`: goes on in the same conversation. */
 export const goto: Transition = {
@@ -7,5 +7,5 @@ export const goto: Transition = {
   required: [],
   variables: false,
   part: 'continuation',
-  follow: (at, target) => ({ kind: 'on', position: { ...at, state: target.body, input: target.input } }),
+  follow: (at, target) => ({ kind: 'on', position: moveTo(at, target) }),
 };

@@ -1,5 +1,5 @@
 import { readJoinTerms } from '../join-terms.ts';
-import type { Transition } from './transition.ts';
+import { moveTo, type Transition } from './transition.ts';
 
 /** `<join>`: goes on in the same conversation once the agent's workers are done, with their results. */
 export const join: Transition = {
@@ -13,7 +13,6 @@ export const join: Transition = {
     return typeof terms === 'string' ? terms : undefined;
   },
   follow(at, target) {
-    const position = { ...at, state: target.body, input: target.input };
-    return { kind: 'on', position, ...(target.join !== null && { join: target.join }) };
+    return { kind: 'on', position: moveTo(at, target), ...(target.join !== null && { join: target.join }) };
   },
 };

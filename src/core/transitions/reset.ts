@@ -1,4 +1,4 @@
-import type { Transition } from './transition.ts';
+import { moveTo, type Transition } from './transition.ts';
 
 /** `<reset>`: goes on in a new conversation. Callers still get their result, unless `stack="clear"` drops them. */
 export const reset: Transition = {
@@ -12,9 +12,7 @@ export const reset: Transition = {
     return {
       kind: 'on',
       position: {
-        ...at,
-        state: target.body,
-        input: target.input,
+        ...moveTo(at, target),
         session: null,
         cwd: target.cd ?? at.cwd,
         stack: abandoned > 0 ? [] : at.stack,

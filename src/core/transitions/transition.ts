@@ -28,6 +28,9 @@ export interface TransitionTarget extends Preference {
   readonly items: readonly ForkItem[] | null;
 }
 
+/** The position of an agent that goes on in the state that a tag names, with what it hands over. */
+export const moveTo = (at: Position, { body, input }: TransitionTarget): Position => ({ ...at, state: body, input });
+
 /** What a join waits for. */
 export interface JoinTerms {
   /** How many workers must be done. */
