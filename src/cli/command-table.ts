@@ -1,10 +1,10 @@
 import { OPTION_TABLE } from '../core/options.ts';
 import { EXIT } from '../errors.ts';
-import { ASK_COMMANDS } from './ask-commands.ts';
 import { AUTHOR_COMMANDS } from './author-commands.ts';
 import { type CommandSpec, JSON_FLAG } from './command.ts';
 import { RUN_EXITS } from './help.ts';
 import { flagsOf, RESUME_FLAGS, RUN_FLAGS, VIEW_FLAGS } from './run-flags.ts';
+import { TALK_COMMANDS } from './talk-commands.ts';
 
 /** The commands, in the order of the help. */
 export const COMMAND_TABLE: readonly CommandSpec[] = [
@@ -48,7 +48,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     examples: ['raymond status last'],
     load: async () => (await import('./commands/status.ts')).handleStatus,
   },
-  ...ASK_COMMANDS,
+  ...TALK_COMMANDS,
   {
     name: 'logs',
     alsoCalled: ['tail', 'watch', 'follow', 'attach'],

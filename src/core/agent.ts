@@ -7,6 +7,7 @@ import type { JoinProgress } from './join-progress.ts';
 import type { NamedFolders } from './named-folders.ts';
 import type { Rules } from './policy.ts';
 import type { Position, Session } from './position.ts';
+import type { Said } from './said.ts';
 import { isPrompt } from './state-names.ts';
 import { NO_TOKENS, type Tokens } from './tokens.ts';
 import type { Worktree } from './worktree.ts';
@@ -165,6 +166,8 @@ export interface Agent extends Position {
   readonly askId: string | null;
   /** The join whose results it was handed in this state; null if it came here otherwise. */
   readonly results: number | null;
+  /** What people have said to it and its conversation does not have yet, as far as is known. */
+  readonly said: readonly Said[];
   /** The answer that is being evaluated; null while the state itself is at work. Then the counts above are the evaluator's. */
   readonly evaluation: Evaluation | null;
   /** How the first turn in the state came to its conversation; null until then, and for a script. */
@@ -207,6 +210,7 @@ export function newAgent({
       worktree === null ? { kind: 'ready', prompt: { kind: 'state' }, since } : { kind: 'worktree', outcome: null },
     ...PER_STATE_DEFAULTS,
     turns: 0,
+    said: [],
     forks: 0,
     costMicros: 0,
     visits: {},

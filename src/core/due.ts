@@ -19,7 +19,10 @@ import type { Guards } from './guards.ts';
 import { type JoinResults, resultsOf } from './join-results.ts';
 import type { Evaluator, Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
+import { preferenceOf } from './preference.ts';
 import type { Run } from './run.ts';
+import type { Said } from './said.ts';
+import { wordsOf } from './say.ts';
 import { isPrompt } from './state-names.ts';
 import { hasOtherWork } from './status.ts';
 import { capOfNextTurn, claudeCapacity, reserveTurn, toKeptCap } from './turn-cap.ts';
@@ -76,6 +79,8 @@ interface TurnBase extends TurnRef, AgentFolders, TurnResultCheck, Pick<Position
 export interface ClaudeTurn extends TurnBase {
   readonly kind: 'claude';
   readonly prompt: TurnPrompt;
+  /** What people have said: to be put before a new prompt, or perhaps written into the turn on record. */
+  readonly words: readonly Pick<Said, 'id' | 'text'>[];
   /** Model and effort that a tag asked for; they win over those of the state. */
   readonly preference: Preference;
   /** The most that the turn may cost; null if the run has no budget. */
@@ -282,17 +287,9 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     kind: 'claude',
     ...common,
     prompt,
+    words: wordsOf(agent, record, prompt),
     preference: preferenceOf(agent),
     budgetMicros,
     isShare: budgetMicros !== null && budgetMicros < (run.options.budgetMicros ?? 0) - run.ledger.spentMicros,
   };
-}
-
-/** Model and effort that were asked for: by a tag for the agent, by the state for the judge of its answers. */
-function preferenceOf({ evaluation, rules, model, effort }: Agent): Preference {
-  if (evaluation === null) return { model, effort };
-  const evaluator = rules?.evaluators?.[evaluation.index];
-  return evaluator?.kind === 'prompt'
-    ? { model: evaluator.model, effort: evaluator.effort }
-    : { model: null, effort: null };
 }

@@ -1,6 +1,7 @@
 import type { Agent, DonePhase, Phase } from './agent.ts';
 import type { Event, Step } from './event.ts';
 import { type Run, withAgent } from './run.ts';
+import { unheardWarning } from './say.ts';
 
 /** Ends an agent, with its result or otherwise. One that works in a worktree of its own leaves that first. */
 export function endAgent(run: Run, agent: Agent, outcome: DonePhase, at: number): Step {
@@ -10,10 +11,14 @@ export function endAgent(run: Run, agent: Agent, outcome: DonePhase, at: number)
 }
 
 /** Ends an agent that works in no worktree, or has left it. */
-export const finishAgent = (run: Run, agent: Agent, outcome: DonePhase, at: number): Step => ({
-  run: withAgent(run, { ...agent, phase: outcome }),
-  events: [endEvent(agent, outcome, at)],
-});
+export function finishAgent(run: Run, agent: Agent, outcome: DonePhase, at: number): Step {
+  const unheard = outcome.kind === 'ended' || outcome.kind === 'cancelled' ? unheardWarning(agent, at) : [];
+  const said = unheard.length === 0 ? agent.said : [];
+  return {
+    run: withAgent(run, { ...agent, said, phase: outcome }),
+    events: [...unheard, endEvent(agent, outcome, at)],
+  };
+}
 
 /** Ends an agent that cannot go on; its siblings are left alone. */
 export const failAgent = (run: Run, agent: Agent, message: string, at: number): Step =>

@@ -6,6 +6,7 @@ import type { CaughtOutcome } from './guards.ts';
 import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
+import type { SaidDelivered, SaidToAgent } from './said.ts';
 import type { ModelShare, Tokens } from './tokens.ts';
 import type { TagName } from './transitions/index.ts';
 import type {
@@ -248,6 +249,8 @@ export type Event =
   | Woken
   | SessionLost
   | AskEvent
+  | SaidToAgent
+  | SaidDelivered
   | AnswerWithheld
   | VisitLimit
   | AgentPaused

@@ -1,3 +1,4 @@
+import type { Agent } from './agent.ts';
 import type { Preference } from './position.ts';
 
 /** Chooses model and effort of a turn: a tag wins over the state, the state over the options of the run. */
@@ -6,4 +7,13 @@ export function choosePreference(tag: Preference, state: Preference, launch: Pre
     model: tag.model ?? state.model ?? launch.model,
     effort: tag.effort ?? state.effort ?? launch.effort,
   };
+}
+
+/** Model and effort that were asked for: by a tag for the agent, by the state for the judge of its answers. */
+export function preferenceOf({ evaluation, rules, model, effort }: Agent): Preference {
+  if (evaluation === null) return { model, effort };
+  const evaluator = rules?.evaluators?.[evaluation.index];
+  return evaluator?.kind === 'prompt'
+    ? { model: evaluator.model, effort: evaluator.effort }
+    : { model: null, effort: null };
 }

@@ -144,6 +144,28 @@ export interface AskTimedOutSignal extends AgentSignal {
   readonly ask: string;
 }
 
+/** A person says something to an agent. Not a signal of the agent, whose turn has not ended. */
+export interface SaidSignal {
+  readonly kind: 'said';
+  readonly at: number;
+  readonly about: { readonly agent: string };
+  /** The id of what is said. */
+  readonly said: string;
+  readonly text: string;
+  readonly by: string;
+  readonly saidAt: number;
+  /** Whether the running turn of the agent can be reached, if it has one. */
+  readonly isReachable: boolean;
+}
+
+/** A running turn has got what was said to its agent. */
+export interface HeardSignal {
+  readonly kind: 'heard';
+  readonly at: number;
+  readonly about: { readonly agent: string };
+  readonly said: string;
+}
+
 /** Something is odd in a turn that goes on. Not a signal of its agent, whose turn has not ended. */
 export interface Noticed {
   readonly kind: 'noticed';
@@ -204,6 +226,8 @@ export type Signal =
   | WorktreeClosed
   | AskAnsweredSignal
   | AskTimedOutSignal
+  | SaidSignal
+  | HeardSignal
   | Noticed
   | Stopped
   | Resumed;

@@ -13,6 +13,7 @@ import { handleBegan } from './signals/began.ts';
 import { handleFailed } from './signals/failed.ts';
 import { handleNoticed } from './signals/noticed.ts';
 import { handleResumed } from './signals/resumed.ts';
+import { handleHeard, handleSaid } from './signals/said.ts';
 import { handleStopped } from './signals/stopped.ts';
 import { handleUnreadable } from './signals/unreadable.ts';
 import { handleUnrecorded } from './signals/unrecorded.ts';
@@ -34,6 +35,8 @@ const HANDLERS: Handlers = {
   worktree_closed: handleWorktreeClosed,
   ask_answered: handleAskAnswered,
   ask_timed_out: handleAskTimedOut,
+  said: handleSaid,
+  heard: handleHeard,
   noticed: handleNoticed,
   stopped: handleStopped,
   resumed: handleResumed,

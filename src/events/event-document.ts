@@ -183,6 +183,17 @@ const FIELDS: EventFormatters<object> = {
     files,
   }),
   ask_timed_out: ({ agent, state, ask }) => ({ agent, state, ask_id: ask }),
+  said: ({ agent, state, said, text, by, saidAt, turn, refused }) => ({
+    agent,
+    state,
+    said_id: said,
+    text,
+    by,
+    said_at: formatIso(saidAt),
+    turn,
+    refused,
+  }),
+  said_delivered: ({ agent, state, said, turn, via }) => ({ agent, state, said_id: said, turn, via }),
   answer_withheld: ({ agent, state, requested, implicit, session, sessionUse, cwd, costMicros }) => ({
     agent,
     state,

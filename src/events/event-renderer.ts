@@ -142,6 +142,8 @@ const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle>> = {
   asked: 'cyan',
   ask_answered: 'cyan',
   ask_timed_out: 'yellow',
+  said: 'cyan',
+  said_delivered: 'cyan',
   reminded: 'yellow',
   run_stopping: 'yellow',
   session_lost: 'yellow',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Activity } from '../core/activity.ts';
 import type { Event, Printed } from '../core/event.ts';
@@ -9,10 +10,13 @@ import { EventStream } from '../events/event-stream.ts';
 import { writeAnswer } from '../store/answer-file.ts';
 import type { StopMode } from '../store/stop-request.ts';
 import type { RunStore } from '../store/store.ts';
+import { writeWordRequest } from '../store/word-request.ts';
 import type { AskBoard } from '../turns/ask-board.ts';
 import { describeAnswerer } from './answerer.ts';
 import { Notifier } from './notifier.ts';
 import type { RunContext } from './run-context.ts';
+import type { WordInbox } from './word-inbox.ts';
+import { endedRunError, toWords } from './words.ts';
 import { createWorld } from './world.ts';
 
 /** The folder, environment and observers of a run. Folder and environment are by default those of this process. */
@@ -48,6 +52,8 @@ export interface RunHandle {
   stop(by?: 'stopped' | 'interrupted'): void;
   /** Ends the running turns, too. The run can be resumed. */
   kill(): void;
+  /** Says something to an agent: it is on disk when this resolves, and reaches the agent in its running turn or with its next prompt. */
+  say(agent: string, text: string): Promise<void>;
   /** Answers a question that waits in this run; false if it has ended already. */
   answer(ask: string, text: string): Promise<boolean>;
 }
@@ -61,6 +67,7 @@ export function launchRun(
 ): RunHandle {
   const { run, store, runtime, layout, damage } = context;
   let askBoard: AskBoard | undefined;
+  let words: WordInbox | undefined;
   const inbox = new Inbox<Signal>();
   const stopping = new AbortController();
   const killing = new AbortController();
@@ -94,7 +101,10 @@ export function launchRun(
   };
 
   const driveToEnd = async (): Promise<Run> => {
-    const stopWatching = watchStopRequests(store, (stage) => (stage === 'now' ? kill() : stop()));
+    const stopWatching = watchRequests(store, {
+      onStop: (stage) => (stage === 'now' ? kill() : stop()),
+      look: () => words?.look(),
+    });
     runtime.killed?.addEventListener('abort', () => {
       stopWatching();
       store.abandon();
@@ -103,9 +113,12 @@ export function launchRun(
       const onBoard = (board: AskBoard): void => {
         askBoard = board;
       };
+      const onWords = (inbox: WordInbox): void => {
+        words = inbox;
+      };
       const send = (signal: Signal): void => inbox.put(signal);
       const signalsToTurns = { stopSignal: stopping.signal, killSignal: killing.signal };
-      const control = { ...signalsToTurns, onActivity, onRetry, onPrint, send, onBoard };
+      const control = { ...signalsToTurns, onActivity, onRetry, onPrint, send, onBoard, onWords };
       const { world, close } = await createWorld(context, control, notifyObservers);
       world.notify(firstEvents);
       try {
@@ -138,6 +151,13 @@ export function launchRun(
     finished,
     stop,
     kill,
+    async say(agent, text) {
+      const request = { kind: 'say', id: randomUUID(), agent, text: toWords(text) } as const;
+      const { durable } = runtime.storeOptions;
+      const by = describeAnswerer(context.env);
+      await writeWordRequest(layout.wordsFolder(run.id), { ...request, by, at: runtime.clock.now() }, durable);
+      words?.look();
+    },
     async answer(ask, text) {
       if (!askBoard?.has(ask)) return false;
       const answer = { ask, text, by: describeAnswerer(context.env), answeredAt: runtime.clock.now() };
@@ -164,6 +184,9 @@ export function createEndedHandle(run: Run, damage: readonly string[]): RunHandl
     finished: Promise.resolve(run),
     stop: noop,
     kill: noop,
+    say: async () => {
+      throw endedRunError(run.id);
+    },
     answer,
   };
 }
@@ -189,19 +212,23 @@ function ignoreErrors(callback: () => void): void {
 }
 
 /** A look takes microseconds and, unlike a watch, works on every file system. */
-const STOP_POLL_INTERVAL_MS = 250;
+const REQUEST_POLL_INTERVAL_MS = 250;
 
 /**
- * Calls `onStop` when another process asks this run to stop; returns a function that ends the watch. The timer also
- * keeps this process alive, which nothing else does while a script runs.
+ * Calls `onStop` when another process asks this run to stop, and `look` to look for what people say; returns a function that
+ * ends the watch. The timer also keeps this process alive, which nothing else does while a script runs.
  */
-function watchStopRequests(store: RunStore, onStop: (stage: StopMode) => void): () => void {
+function watchRequests(
+  store: RunStore,
+  { onStop, look }: { readonly onStop: (stage: StopMode) => void; readonly look: () => void },
+): () => void {
   let handled: StopMode | null = null;
   const timer = setInterval(() => {
+    look();
     const requested = store.requestedStop();
     if (requested === null || requested === handled) return;
     handled = requested;
     onStop(requested);
-  }, STOP_POLL_INTERVAL_MS);
+  }, REQUEST_POLL_INTERVAL_MS);
   return () => clearInterval(timer);
 }

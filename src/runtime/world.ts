@@ -18,6 +18,7 @@ import { findFolderLimits } from './folder-limits.ts';
 import { HistoryFile } from './history-file.ts';
 import type { RunContext } from './run-context.ts';
 import { accessWorkflows } from './run-workflows.ts';
+import { WordInbox } from './word-inbox.ts';
 
 /** How others watch and end the turns of a run, and how signals get to it. */
 export interface TurnControl extends Pick<TurnContext, 'stopSignal' | 'onActivity' | 'onRetry' | 'onPrint'> {
@@ -26,6 +27,8 @@ export interface TurnControl extends Pick<TurnContext, 'stopSignal' | 'onActivit
   readonly send: (signal: Signal) => void;
   /** Called once with the questions that wait. */
   readonly onBoard: (board: AskBoard) => void;
+  /** Called once with what people say to the agents. */
+  readonly onWords: (words: WordInbox) => void;
 }
 
 /** Creates the world of one run: its workflow, its disk, its turns and its observers behind one interface. */
@@ -59,6 +62,7 @@ export async function createWorld(
     clock,
     isSandbox: runtime.isSandbox,
     warn,
+    hear: ({ agent }, said) => control.send({ kind: 'heard', at: clock.now(), about: { agent }, said }),
     ...workflows,
     isDoubtful: store.isDoubtful,
     presenceDescriptor: store.presenceDescriptor,
@@ -74,6 +78,9 @@ export async function createWorld(
     makeFolder: (turn, files) => createTurnFolder(layout, id, turn, files, runtime.storeOptions.durable),
   };
   const backend = context.backendFactory.create(turnContext);
+  const words = new WordInbox({ layout, run, backend, clock, send: control.send, warn });
+  await words.open();
+  control.onWords(words);
   const debug = options.debug && runtime.debugFiles ? await createDebugFiles(context, warn) : null;
   const history = runtime.storeOptions.durable === false ? null : await HistoryFile.open(layout, run, store);
   const world: World = {
@@ -87,6 +94,7 @@ export async function createWorld(
     notify(events) {
       debug?.write(events);
       if (!options.debug) for (const event of events) deleteTurnFiles(layout, id, event);
+      words.passOn(events);
       notify(events);
     },
   };

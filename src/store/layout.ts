@@ -31,6 +31,8 @@ export interface StoreLayout {
   /** How the questions of a run ended, a file for each. */
   answersFolder(run: string): string;
   answerFile(run: string, ask: string): string;
+  /** What people say to the agents of a run, a file for each until it is in the journal. */
+  wordsFolder(run: string): string;
   debugFolder(run: string, startedAtMs: number): string;
   /** The folder of all tasks of a run by the default pattern, and of what its agents share. */
   tasksFolder(run: string): string;
@@ -69,6 +71,7 @@ export function layoutOf(root: string): StoreLayout {
     conversationFolder: (id, { number, agent }) => join(conversations(id), `${number}-${safeFileName(agent)}`),
     answersFolder: answers,
     answerFile: (id, ask) => join(answers(id), `${safeFileName(ask)}.json`),
+    wordsFolder: (id) => join(run(id), 'said'),
     debugFolder: (id, startedAtMs) => join(root, 'debug', `${id}_${localStamp(startedAtMs)}`),
     tasksFolder: tasks,
     worktreesRoot: join(root, 'worktrees'),

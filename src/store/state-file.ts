@@ -7,6 +7,7 @@ import { NO_TOKENS } from '../core/tokens.ts';
 import { ASKING_PHASE_SCHEMA } from './asking-phase.ts';
 import { addStateChecksum, checkState } from './checksum.ts';
 import { rulesSchema } from './rules-schema.ts';
+import { SAID_SCHEMA } from './said-schema.ts';
 import type { RunStart, SavedRun } from './saved-run.ts';
 import { invalidStateFileError, migrateRunData, parseVersionedJson, validateWith } from './versioned-json.ts';
 
@@ -166,6 +167,7 @@ const agent = z.strictObject({
   error: orNull(z.string()).default(null),
   askId: orNull(z.string()).default(null),
   results: orNull(count).default(null),
+  said: z.array(SAID_SCHEMA).default([]),
   turns: count,
   forks: count,
   costMicros: micros,

@@ -1,5 +1,6 @@
 import type { AskTurn, ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Run } from '../core/run.ts';
+import type { Said } from '../core/said.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
 import type { AskEndSignal } from './ask-board.ts';
@@ -12,6 +13,10 @@ export interface Backend {
   take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed>;
   /** Lets go of what the run, as it is on disk now, does not need any more. */
   release?(run: Run): void;
+  /** Whether something can be written into the running turn of an agent. */
+  canReach?(agent: string): boolean;
+  /** Writes what was said to an agent into this turn of it, if that is still possible. */
+  say?(agent: string, turn: number, words: Pick<Said, 'id' | 'text'>): void;
   /** Ends what the backend keeps between turns. */
   close?(): Promise<void>;
   /** Waits for the answer to a question in place of people; undefined if it has none. */

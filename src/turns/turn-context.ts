@@ -39,6 +39,8 @@ export interface TurnContext {
   readonly onRetry?: ((activity: Activity) => void) | undefined;
   /** Called with each text of a `<print>` at once; the event itself comes at the turn's end. Undefined when nobody watches. */
   readonly onPrint?: ((printed: Printed) => void) | undefined;
+  /** Reports that a turn has got what was said to its agent. */
+  hear(turn: TurnRef, said: string): void;
   /** Tells the author about something odd in a turn that goes on. */
   warn(turn: TurnRef, message: string): void;
   /** A state as its file says it now; throws a RaymondError if it cannot be used. */

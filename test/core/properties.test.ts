@@ -34,7 +34,7 @@ test('the random runs reach every part of the interpreter', () => {
     });
   }
   expect([...seen].sort()).toStrictEqual([
-    ...['answered', 'ask_answered', 'ask_timed_out', 'began', 'failed', 'resumed', 'stopped', 'woke'],
+    ...['answered', 'ask_answered', 'ask_timed_out', 'began', 'failed', 'heard', 'resumed', 'said', 'stopped', 'woke'],
     ...['worktree_closed', 'worktree_made', 'worktree_refused'],
   ]);
   expect([...kinds].sort()).toStrictEqual(
@@ -42,6 +42,7 @@ test('the random runs reach every part of the interpreter', () => {
       ...['agent_ended', 'agent_failed', 'agent_paused', 'agent_resumed', 'agent_started', 'answer_withheld'],
       ...['ask_answered', 'ask_timed_out', 'asked', 'evaluated', 'evaluating', 'phase asking'],
       ...GUARD_OUTCOMES.map((outcome) => `guard ${outcome}`),
+      ...['said', 'said_delivered'],
       ...['agent_cancelled', 'archived', 'cancelling', 'joined', 'joining'],
       ...['phase cancelled', 'phase cancelling', 'phase joining'],
       ...['phase ended', 'phase failed', 'phase limited', 'phase paused', 'phase ready', 'phase running'],
@@ -391,3 +392,39 @@ function deepFreeze<T>(value: T): T {
   }
   return value;
 }
+
+test('what was said is delivered until a conversation has it, and not once more', () => {
+  fc.assert(
+    fc.property(story, (actions) => {
+      const waiting = new Map<string, string>();
+      const delivered = new Map<string, number>();
+      applyActions(fresh(), actions, new CostMeter(), (before, signal, after, events) => {
+        for (const event of events) {
+          if (event.kind === 'said' && event.refused === null) waiting.set(event.said, event.agent);
+          if (event.kind === 'said_delivered') {
+            expect(waiting.has(event.said)).toBe(true);
+            delivered.set(event.said, event.turn);
+          }
+        }
+        for (const [said, id] of waiting) {
+          const agent = after.agents.find((each) => each.id === id);
+          const kept = agent?.said.find((each) => each.id === said);
+          if (kept !== undefined) {
+            // It is with a turn only as long as that runs.
+            if (kept.turn !== null)
+              expect(recordedTurn(agent?.phase ?? { kind: 'failed', message: '' })?.number).toBe(kept.turn);
+            continue;
+          }
+          waiting.delete(said);
+          const turn = recordedTurn(
+            before.agents.find((each) => each.id === id)?.phase ?? { kind: 'failed', message: '' },
+          );
+          const isHeard = delivered.get(said) === turn?.number && 'agent' in signal && signal.agent === id;
+          const isOver = agent === undefined || isDone(agent);
+          expect(isHeard || isOver).toBe(true);
+        }
+      });
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -87,7 +87,7 @@ export interface Action {
   readonly micros: number;
   readonly killed: boolean;
   readonly denied: boolean;
-  readonly interlude: 'stop' | 'resume' | null;
+  readonly interlude: 'stop' | 'resume' | 'say' | 'hear' | null;
 }
 
 const state = fc.constantFrom('START', 'A.md', 'B', 'S.sh', 'GATE', 'NOWHERE', '../A');
@@ -193,6 +193,7 @@ export const action: fc.Arbitrary<Action> = fc.record({
   interlude: fc.oneof(
     { weight: 20, arbitrary: fc.constant(null) },
     { weight: 1, arbitrary: fc.constantFrom('stop', 'resume') },
+    { weight: 3, arbitrary: fc.constantFrom('say', 'hear') },
   ),
 });
 
@@ -218,6 +219,8 @@ function lostMicros({ ledger }: Run, state: string, reported: number): number {
 export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefined {
   const at = 2000 + run.seq * 10;
   const scope = scopeOfWorkflow(WORKFLOW);
+  const words = action.interlude === 'say' || action.interlude === 'hear' ? wordsSignal(run, action, at) : undefined;
+  if (words !== undefined) return words;
   if (action.interlude === 'stop') return { kind: 'stopped', at, by: 'stopped' };
   if (action.interlude === 'resume' || run.status !== 'running') {
     return {
@@ -289,6 +292,18 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
     matches: [action.text.includes('START'), null, null],
     evaluated: { folders: { sub: '/w/sub' } },
   };
+}
+
+/** A person says something to some agent, or an agent hears what was written into its turn; undefined if there is nothing to hear. */
+function wordsSignal({ agents, seq }: Run, { interlude, pick, killed }: Action, at: number): Signal | undefined {
+  const isWritten = ({ said }: Agent): boolean => said.some(({ turn, heard }) => turn !== null && !heard);
+  const agent = interlude === 'hear' ? agents.find(isWritten) : agents[pick % agents.length];
+  if (agent === undefined) return undefined;
+  const about = { agent: agent.id };
+  const written = agent.said.find(({ turn, heard }) => turn !== null && !heard);
+  if (interlude === 'hear') return written && { kind: 'heard', at, about, said: written.id };
+  const words = { said: `w${seq}`, text: `words ${seq}`, by: 'anna@laptop', saidAt: at - 1 };
+  return { kind: 'said', at, about, ...words, isReachable: !killed };
 }
 
 /** The end of a question: if it has a timeout, it may be over without an answer. */

@@ -44,6 +44,8 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   asked: { ask: true, question: true, untilMs: true, taskFolder: true },
   ask_answered: { ask: true, text: true, by: true, answeredAt: true, files: true },
   ask_timed_out: { ask: true },
+  said: { said: true, text: true, by: true, saidAt: true, turn: true, refused: true },
+  said_delivered: { said: true, turn: true, via: true },
   answer_withheld: { requested: true, implicit: true, session: true, sessionUse: true, cwd: true, costMicros: true },
   visit_limit: { maxVisits: true },
   agent_paused: { why: true, message: true },
@@ -111,6 +113,8 @@ export const SIGNALS: Named<Signal['kind']> = {
   worktree_closed: true,
   ask_answered: true,
   ask_timed_out: true,
+  said: true,
+  heard: true,
   noticed: true,
   stopped: true,
   resumed: true,
@@ -142,4 +146,5 @@ export const RUNNING: Named<keyof RunHandle> = {
   stop: true,
   kill: true,
   answer: true,
+  say: true,
 };

@@ -97,6 +97,11 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
     ...{ answeredAt: AT - 60_000, files: ['a.pdf'] },
   },
   ask_timed_out: { ...here, kind: 'ask_timed_out', ask: 'main-2' },
+  said: {
+    ...{ ...here, kind: 'said', said: 'w1', text: 'Leave the tests alone', by: 'anna@laptop', saidAt: AT - 1_000 },
+    ...{ turn: 2, refused: null },
+  },
+  said_delivered: { ...here, kind: 'said_delivered', said: 'w1', turn: 2, via: 'turn' },
   answer_withheld: {
     ...{ ...here, kind: 'answer_withheld', requested: [calledTag], implicit: false, session: 's2', sessionUse: 'new' },
     ...{ cwd: '/home', costMicros: 412_300 },

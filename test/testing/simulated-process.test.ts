@@ -36,6 +36,7 @@ function newTurn(time: VirtualTime) {
       stuck: null,
       evaluators: [],
       evaluates: null,
+      words: [],
       prompt: { kind: 'state' },
       preference: { model: null, effort: null },
     },

@@ -6,6 +6,7 @@ import { answerQuestion, listQuestions, type Uploads, waitUntilTakenUp } from '.
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { getRepeatedOption, getTextOption } from '../parsed-options.ts';
+import { decodeInputText, readTextArgument } from '../text-argument.ts';
 import { handleResume } from './resume.ts';
 
 /** `raymond answer RUN [ASK] TEXT|-`: answers a question of a run; with --resume it goes on with the run. */
@@ -20,6 +21,8 @@ export const handleAnswer: CommandHandler = async (args, options, terminal) => {
   terminal.err(`No process drives the run. To go on: raymond resume ${answered.run}\n`);
   return EXIT.completed;
 };
+
+const UPLOAD_HINT = 'Convert it, or hand it over with --upload.';
 
 interface WrittenAnswer {
   readonly run: string;
@@ -41,7 +44,7 @@ async function readAnswer(
   }
   const [ask, text] = third === undefined ? [null, second] : [second ?? null, third];
   if (text === undefined) throw usageError('there is no answer', 'Write it after the run, or - to read it from stdin.');
-  if (text === '-') return { run, ask, text: decodeText((await terminal.readStdin?.()) ?? new Uint8Array(), 'stdin') };
+  if (text === '-') return { run, ask, text: await readTextArgument(text, terminal, UPLOAD_HINT) };
   if (ask === null) await refuseForgottenText(text, terminal.cwd);
   return { run, ask, text };
 }
@@ -54,19 +57,10 @@ async function refuseForgottenText(text: string, cwd: string): Promise<void> {
 
 function readTextFile(file: string, cwd: string): string {
   try {
-    return decodeText(readFileSync(resolve(cwd, file)), file);
+    return decodeInputText(readFileSync(resolve(cwd, file)), file, UPLOAD_HINT);
   } catch (error) {
     if (errorCodeOf(error) === '') throw error;
     throw usageError(`--text-file ${file} cannot be read (${errorCodeOf(error)})`, 'Name a file that exists.');
-  }
-}
-
-/** The text of a file or of stdin, without the line breaks at its end. */
-function decodeText(bytes: Uint8Array, source: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/[\r\n]+$/, '');
-  } catch {
-    throw usageError(`${source} is not text in UTF-8`, 'Convert it, or hand it over with --upload.');
   }
 }
 

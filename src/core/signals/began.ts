@@ -13,6 +13,7 @@ import type { Event, Step } from '../event.ts';
 import type { Rules } from '../policy.ts';
 import type { Session } from '../position.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
+import { handOver } from '../say.ts';
 import type { Began } from '../signal.ts';
 import { takeGuard } from '../state-failure.ts';
 import { isPrompt } from '../state-names.ts';
@@ -35,6 +36,7 @@ export function handleBegan(run: Run, signal: Began): Step {
     startedAt: signal.at,
     capMicros: isClaudeTurn ? capOf(run, agent.state) : null,
   };
+  const words = handOver(agent, turn, signal.at);
   const running: Agent = {
     ...agent,
     turns: turn.number,
@@ -42,6 +44,7 @@ export function handleBegan(run: Run, signal: Began): Step {
     ...rulesAfter(agent, signal.rules),
     sessionUse: agent.sessionUse ?? (agent.evaluation === null ? (turn.session?.kind ?? null) : null),
     ...(enteringRules !== null && countVisit(agent, enteringRules)),
+    said: words.said,
     refused: agent.refused.length === 0 ? agent.refused : [],
     phase: { kind: 'running', turn },
   };
@@ -56,7 +59,11 @@ export function handleBegan(run: Run, signal: Began): Step {
   };
   return {
     run: withAgent({ ...run, iterations: run.iterations + (enteringRules === null ? 0 : 1) }, running),
-    events: [...signal.warnings.map((message): Event => ({ kind: 'warning', ...eventBase, message })), started],
+    events: [
+      ...signal.warnings.map((message): Event => ({ kind: 'warning', ...eventBase, message })),
+      started,
+      ...words.events,
+    ],
   };
 }
 

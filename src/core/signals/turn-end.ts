@@ -6,6 +6,7 @@ import { finishCancelled } from '../join.ts';
 import { addMicros, believableCost, type CostReport, enterCost, microsToUsd } from '../ledger.ts';
 import type { Session } from '../position.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
+import { leftToSay } from '../say.ts';
 import { strongerStop } from '../status.ts';
 import { addTokens, splitCost, sumTokens } from '../tokens.ts';
 
@@ -54,6 +55,7 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     stateMicros: addMicros(before.stateMicros, micros),
     stateTokens: models.length === 0 ? before.stateTokens : addTokens(before.stateTokens, tokens),
     denied: mergeDenials(before.denied, report.denials),
+    said: leftToSay(before, turn.number, sessionId !== null && report.sessionKept),
   };
   const ledger =
     isClaudeTurn && cost !== null

@@ -208,6 +208,8 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
   asked: (event) => ({ ...IDLE, phase: 'asking', question: createQuestionView(event) }),
   ask_answered: becomes('ready'),
   ask_timed_out: becomes('ready'),
+  said: null,
+  said_delivered: null,
   answer_withheld: becomes('withheld'),
   visit_limit: becomes('limited'),
   agent_paused: becomes('paused'),

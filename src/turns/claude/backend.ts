@@ -23,6 +23,7 @@ import { learnPrices, type Prices } from './prices.ts';
 import { claudeConfigDir, findSessionFile, hasMessages } from './session-file.ts';
 import { modelCosts, type Transcript } from './transcript.ts';
 import { TurnReading } from './turn-reading.ts';
+import type { Words } from './turn-words.ts';
 import { LimitBackoff } from './usage-limit.ts';
 
 /** Claude Codes that start at the same moment fight over one settings file. */
@@ -95,6 +96,14 @@ export class ClaudeBackend implements Backend {
 
   release(run: Run): void {
     this.openTurns.conversations.release(run);
+  }
+
+  canReach(agent: string): boolean {
+    return this.openTurns.words.canReach(agent);
+  }
+
+  say(agent: string, turn: number, words: Words): void {
+    this.openTurns.words.say(agent, turn, words);
   }
 
   close(): Promise<void> {

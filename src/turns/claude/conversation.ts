@@ -117,6 +117,13 @@ export class Conversation {
     return over;
   }
 
+  /** Sends one more line into the turn that it is at. False if it is at none. */
+  write(line: string): boolean {
+    if (this.onLine === null || this.stdin === null || !this.stdin.writable) return false;
+    this.stdin.write(`${line}\n`);
+    return true;
+  }
+
   /** Lets it finish what it is at, without waiting for that. */
   hangUp(): void {
     this.stdin?.end();

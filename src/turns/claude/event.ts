@@ -140,12 +140,19 @@ function resultText(part: unknown): string {
   return type === 'text' ? text : `[${type}]`;
 }
 
-/** `user`: the results of tools, as they are sent to the model. */
+/** `user`: the results of tools, as they are sent to the model, or the echo of what was sent to Claude Code. */
 export const USER_SCHEMA = z
-  .object({ parent_tool_use_id: nullableText, message: withDefault(z.object({ content: list }), { content: [] }) })
-  .transform(({ parent_tool_use_id, message }) => ({
+  .object({
+    parent_tool_use_id: nullableText,
+    message: withDefault(z.object({ content: list }), { content: [] }),
+    uuid: nullableText,
+    isReplay: withDefault(z.boolean(), false),
+  })
+  .transform(({ parent_tool_use_id, message, uuid, isReplay }) => ({
     kind: 'tool_results' as const,
     thread: parent_tool_use_id,
+    /** The id of the prompt that it repeats because the model gets it now; null if it is none. */
+    echoOf: isReplay ? uuid : null,
     results: message.content.flatMap((block) => TOOL_RESULT.safeParse(block).data ?? []),
   }));
 

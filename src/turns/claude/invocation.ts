@@ -107,6 +107,18 @@ const COMPACT_COMMAND = '/compact';
 
 /** Renders the prompt of a turn; the warnings are for the author. */
 export function renderPrompt(
+  turn: Pick<ClaudeTurn, 'prompt' | 'state' | 'variables' | 'words'>,
+  text: string,
+): { readonly stdin: string; readonly warnings: readonly string[] } {
+  const { stdin, warnings } = renderOwnPrompt(turn, text);
+  const said = turn.words.map((each) => `${SAID_HEADING}\n\n${each.text}`);
+  return { stdin: said.length === 0 ? stdin : [...said, '---', stdin].join('\n\n'), warnings };
+}
+
+/** Comes before the words of a person, in front of a prompt. */
+const SAID_HEADING = 'A message from the person who follows your work:';
+
+function renderOwnPrompt(
   turn: Pick<ClaudeTurn, 'prompt' | 'state' | 'variables'>,
   text: string,
 ): { readonly stdin: string; readonly warnings: readonly string[] } {

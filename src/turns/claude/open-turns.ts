@@ -21,6 +21,7 @@ import type { Prices } from './prices.ts';
 import { findSessionFile, hasPrompt } from './session-file.ts';
 import { readTurnClaim, type TurnClaim, TurnSlice, writeTurnClaim } from './turn-claim.ts';
 import type { TurnReading } from './turn-reading.ts';
+import { TurnWords } from './turn-words.ts';
 
 /** A turn in a conversation that stays open. */
 interface OpenTurn {
@@ -56,6 +57,7 @@ export class OpenTurns {
   private readonly configDir: string;
   private readonly waitForStartSlot: () => Promise<void>;
   private isRefused = false;
+  readonly words = new TurnWords();
 
   constructor(context: TurnContext, configDir: string, waitForStartSlot: () => Promise<void>) {
     this.context = context;
@@ -72,6 +74,10 @@ export class OpenTurns {
 
   /** Takes a turn: in the process that is open for its conversation, if that fits, else in a new one. */
   async take(asked: NewOpenTurn, command: ClaudeCommand): Promise<EndedTurnProcess> {
+    return this.words.during(asked.turn, asked.reading, () => this.begin(asked, command));
+  }
+
+  private async begin(asked: NewOpenTurn, command: ClaudeCommand): Promise<EndedTurnProcess> {
     const { turn, session, prices, reading } = asked;
     const { conversations } = this;
     const dir = this.context.folderOf(turn);
@@ -137,6 +143,7 @@ export class OpenTurns {
     const { turn, reading, supervision } = found;
     const { context } = this;
     const place = conversationPlace(context, { agent: turn.agent, number: claim.opener });
+    for (const { id } of turn.words) reading.expectEcho(id);
     if (!existsSync(place.dir)) return this.readSlice(found);
     if (turn.budgetMicros !== null && claim.opener !== turn.number)
       reading.limitCost(turn.budgetMicros, readCostBaseline(context, turn).prices);
@@ -152,6 +159,7 @@ export class OpenTurns {
     const end = await adoptTurn(context, turn, { ...supervision, onRunning }, place);
     await read;
     slice.close(place.dir, claim.stderr);
+    await this.findWords(found);
     // Without an input Claude Code just ends; an exit code tells of a failure to open the conversation.
     const mayHaveMissedIt = claim.opener !== turn.number || (end.kind === 'ended' && isCleanExit(end));
     const isMissed = mayHaveMissedIt && end.kind === 'ended' && !(await this.isTaken(found, claim.uuid));
@@ -191,9 +199,11 @@ export class OpenTurns {
       reading.add(line);
       return reading.isDone;
     });
-    const limits = { ...supervision, grace: null, onRunning: () => {} };
-    const end = await superviseProcess(this.context, turn, place, over, limits);
+    this.words.connect(turn.agent, conversation);
+    const grace = { ms: STALL_MS, isDone: () => reading.isStalled };
+    const end = await superviseProcess(this.context, turn, place, over, { ...supervision, grace, onRunning: () => {} });
     slice.close(place.dir, stderrFrom);
+    await this.findWords(asked);
     const outputLost = isOutputLost(place.dir);
     if (end.kind === 'ended' && !(await this.wasMissed(asked, conversation, uuid, end)))
       return { end, outputLost, settle: (outcome) => this.settle(asked, conversation, outcome) };
@@ -216,6 +226,15 @@ export class OpenTurns {
     this.isRefused = true;
     this.context.warn(turn, REFUSED);
     return true;
+  }
+
+  /** Looks in the conversation for what was written into a turn and not been echoed: its process may have ended in between. */
+  private async findWords({ turn, session, reading }: OpenTurn): Promise<void> {
+    const { unheardIds } = reading;
+    if (unheardIds.length === 0) return;
+    const file = await findSessionFile(this.configDir, turn.cwd, session.id);
+    if (file === null) return;
+    for (const id of unheardIds) if (await hasPrompt(file, id)) this.context.hear(turn, id);
   }
 
   /** Whether Claude Code has taken a prompt: it says so when it begins, and writes it into the conversation. */
@@ -243,6 +262,9 @@ export class OpenTurns {
     this.conversations.keep(conversation);
   }
 }
+
+/** How long Claude Code may be silent after a result if something was written that it has not taken up. */
+const STALL_MS = 10_000;
 
 const notBegun = (end: ProcessEnd): EndedTurnProcess => ({ end, outputLost: false, settle: async () => {} });
 

@@ -42,7 +42,11 @@ export async function hasMessages(file: string): Promise<boolean> {
 
 /** Whether a conversation on disk has a prompt with this id. */
 export async function hasPrompt(file: string, uuid: string): Promise<boolean> {
-  const prompt = z.object({ type: z.literal('user'), uuid: z.literal(uuid) });
+  const prompt = z.union([
+    z.object({ type: z.literal('user'), uuid: z.literal(uuid) }),
+    // One that came while the model was at work.
+    z.object({ type: z.literal('attachment'), attachment: z.object({ source_uuid: z.literal(uuid) }) }),
+  ]);
   return (await findLastLine(file, uuid, (value) => prompt.safeParse(value).data)) !== undefined;
 }
 

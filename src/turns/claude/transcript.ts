@@ -111,6 +111,20 @@ const MAX_STRAY_LINES = 3;
 const addStrayLine = (before: readonly string[], line: string): readonly string[] =>
   line.trim() === '' ? before : [...before, line].slice(-MAX_STRAY_LINES);
 
+/** The summary after Claude Code has begun to answer something more of the same turn: the result so far is none of it. */
+export const reopenTranscript = (transcript: Transcript): Transcript =>
+  transcript.ownResult === null
+    ? transcript
+    : {
+        ...transcript,
+        ownResult: null,
+        atOwnResult: null,
+        laterRound: false,
+        lastText: null,
+        error: null,
+        limit: null,
+      };
+
 /** Whether the turn has its result: what the process does afterwards does not matter. */
 export const isTurnDone = (transcript: Transcript): boolean => transcript.ownResult !== null;
 

@@ -8,7 +8,7 @@ import { isHopelessRetry } from './failure.ts';
 import { parseClaudeBytes } from './parse-event.ts';
 import type { Prices } from './prices.ts';
 import { createClaudePrintReader } from './prints.ts';
-import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, type Transcript } from './transcript.ts';
+import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, reopenTranscript, type Transcript } from './transcript.ts';
 
 const LONG_LINE_WARNING = `Claude Code printed an event of ${MAX_LINE_BYTES / 1024 ** 2} MiB or more, which was not read: what it said in it is lost`;
 
@@ -24,6 +24,9 @@ export class TurnReading {
   private readonly overspending = new AbortController();
   private limit: { readonly micros: number; readonly prices: Prices } | null = null;
   private hasWarnedOfLength = false;
+  /** What was written into the turn and not been echoed yet. */
+  private readonly unheard = new Set<string>();
+  private isGoingOn = false;
 
   constructor(context: TurnContext, turn: ClaudeTurn, adopted: boolean) {
     this.context = context;
@@ -42,8 +45,24 @@ export class TurnReading {
     return this.overspending.signal;
   }
 
+  /** Whether it is over: what was written into it is part of it, and Claude Code may answer that with a result of its own. */
   get isDone(): boolean {
-    return isTurnDone(this.transcript);
+    return isTurnDone(this.transcript) && this.unheard.size === 0;
+  }
+
+  /** Whether there is a result, but something was written that Claude Code does not take up. */
+  get isStalled(): boolean {
+    return isTurnDone(this.transcript) && this.unheard.size > 0 && !this.isGoingOn;
+  }
+
+  /** The ids of what was written into the turn and not been echoed. */
+  get unheardIds(): readonly string[] {
+    return [...this.unheard];
+  }
+
+  /** Notes that something is being written into the turn, or may have been. */
+  expectEcho(id: string): void {
+    this.unheard.add(id);
   }
 
   /** Watches what the turn costs, for a process that would go further than the turn may. */
@@ -59,10 +78,19 @@ export class TurnReading {
     }
     const event = parseClaudeBytes(line);
     this.transcript = addClaudeEvent(this.transcript, event);
+    if (event.kind === 'init') this.isGoingOn = isTurnDone(this.transcript);
+    if (event.kind === 'result') this.isGoingOn = false;
+    if (event.kind === 'tool_results' && event.echoOf !== null) this.takeEcho(event.echoOf);
     this.reportActivity?.(event);
     this.prints.add('stdout', this.readPrintedTexts(event));
     if (event.kind === 'retry' && isHopelessRetry(event)) this.hopelessness.abort();
     if (event.kind === 'assistant' && this.limit !== null) this.checkLimit(this.limit);
+  }
+
+  private takeEcho(id: string): void {
+    if (!this.unheard.delete(id)) return;
+    this.transcript = reopenTranscript(this.transcript);
+    this.context.hear(this.turn, id);
   }
 
   private checkLimit({ micros, prices }: { readonly micros: number; readonly prices: Prices }): void {

@@ -117,6 +117,6 @@ test.each(['', ' ', '\n\t\u00a0\n'])('a blank prompt %j is refused', (text) => {
 });
 
 test('line ends of a prompt reach Claude Code as LF; those of values stay as they are', () => {
-  const turn = { prompt: { kind: 'state' }, state: 'A.md', variables: { item: 'a\r\nb' } } as const;
+  const turn = { prompt: { kind: 'state' }, state: 'A.md', variables: { item: 'a\r\nb' }, words: [] } as const;
   expect(renderPrompt(turn, 'Do\r\n{{item}}\r\n')).toStrictEqual({ stdin: 'Do\na\r\nb\n', warnings: [] });
 });

@@ -1,8 +1,8 @@
 import { EXIT } from '../errors.ts';
 import { type CommandSpec, JSON_FLAG } from './command.ts';
 
-/** The commands about questions to people. */
-export const ASK_COMMANDS: readonly CommandSpec[] = [
+/** The commands for people who talk with agents: questions, answers, and what they say by themselves. */
+export const TALK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'asks',
     alsoCalled: ['questions', 'inbox'],
@@ -28,5 +28,19 @@ export const ASK_COMMANDS: readonly CommandSpec[] = [
       [EXIT.usage, 'wrong usage, or a question that is over'],
     ],
     load: async () => (await import('./commands/answer.ts')).handleAnswer,
+  },
+  {
+    name: 'say',
+    alsoCalled: ['tell', 'message', 'steer'],
+    args: '[RUN] [AGENT] [TEXT]',
+    summary:
+      'say something to an agent while it works: in its running turn, or before its next prompt; the agent may be left out if there is only one',
+    flags: [JSON_FLAG],
+    examples: ['raymond say last "Leave the tests alone"', 'raymond say last main_worker2 - < note.txt'],
+    exits: [
+      [EXIT.completed, 'said: it is kept until the agent hears it'],
+      [EXIT.usage, 'wrong usage, or nobody can hear it any more'],
+    ],
+    load: async () => (await import('./commands/say.ts')).handleSay,
   },
 ];

@@ -1,0 +1,62 @@
+import { isPrompt } from '../../core/state-names.ts';
+import { EXIT } from '../../errors.ts';
+import { type SayOutcome, sayToAgent } from '../../runtime/say.ts';
+import { type CommandHandler, usageError } from '../command.ts';
+import { readTextArgument } from '../text-argument.ts';
+
+/** `raymond say RUN [AGENT] TEXT|-`: says something to an agent that is at work. */
+export const handleSay: CommandHandler = async ([run, second, third], { json }, terminal) => {
+  if (run === undefined || second === undefined)
+    throw usageError('there is nothing to say', 'raymond say RUN [AGENT] TEXT; - reads the text from stdin.');
+  const [agent, written] = third === undefined ? [null, second] : [second, third];
+  const text = await readTextArgument(written, terminal);
+  const outcome = await sayToAgent(run, { cwd: terminal.cwd, env: terminal.env, agent, text });
+  if (json === true) terminal.out(`${JSON.stringify(createSayDocument(outcome), null, 2)}\n`);
+  else terminal.err(`${describeOutcome(outcome)}\n`);
+  return EXIT.completed;
+};
+
+/** The document of `raymond say --json`. */
+const createSayDocument = ({ run, agent, said, fate }: SayOutcome): object => ({
+  run_id: run,
+  agent: agent.id,
+  state: agent.state,
+  said_id: said,
+  delivery: fate,
+});
+
+function describeOutcome({ run, agent, fate }: SayOutcome): string {
+  const { id, state, evaluation } = agent;
+  switch (fate) {
+    case 'turn':
+      return `${id} of ${run} hears it in its running turn (${state}).`;
+    case 'prompt':
+      return `It waits for the next prompt of ${id} of ${run}, and is put before it: ${describeObstacle(agent)}.`;
+    case 'resume':
+      return `No process drives the run. ${id} hears it when the run goes on: raymond resume ${run}`;
+    case 'unknown':
+      return `It is kept for ${id}${evaluation === null ? '' : ` in ${state}`}, but the process of ${run} does not respond.`;
+  }
+}
+
+/** Why the agent could not be reached at once. */
+function describeObstacle({ id, state, phase, evaluation }: SayOutcome['agent']): string {
+  switch (phase.kind) {
+    case 'running':
+      if (evaluation !== null) return `${evaluation.file} judges its answer`;
+      return isPrompt(state) ? `its turn in ${state} cannot be reached while it runs` : `${state} is a script`;
+    case 'asking':
+      return `${id} waits for an answer to ${phase.ask}`;
+    case 'sleeping':
+      return `${id} sleeps`;
+    case 'joining':
+      return `${id} waits for its workers`;
+    case 'failed':
+    case 'limited':
+    case 'paused':
+    case 'withheld':
+      return `${id} does not go on by itself`;
+    default:
+      return `no turn of ${id} was running`;
+  }
+}

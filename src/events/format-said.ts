@@ -1,0 +1,11 @@
+import type { SaidDelivered, SaidToAgent } from '../core/said.ts';
+
+/** What a person says to an agent, and whether it is heard at once. */
+export const formatSaid = ({ by, text, turn, refused }: SaidToAgent): string =>
+  refused === null
+    ? `${by} says: ${text}${turn === null ? '\n(it waits for the next prompt)' : ''}`
+    : `what ${by} says is not delivered, because ${refused}: ${text}`;
+
+/** That an agent has got what was said. */
+export const formatDelivery = ({ via }: SaidDelivered): string =>
+  via === 'turn' ? 'has heard what was said' : 'hears what was said, with the prompt of this turn';

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Agent } from '../core/agent.ts';
+import { isDone } from '../core/done-phase.ts';
+import { isLive } from '../core/observed-status.ts';
+import type { Run } from '../core/run.ts';
+import type { SaidToAgent } from '../core/said.ts';
+import { explainDeafness } from '../core/signals/said.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { readEvents } from '../store/journal-events.ts';
+import { findLayout, type StoreLayout } from '../store/layout.ts';
+import { observeRun } from '../store/observed-run.ts';
+import { resolveRunId } from '../store/runs.ts';
+import { writeWordRequest } from '../store/word-request.ts';
+import { describeAnswerer } from './answerer.ts';
+import { endedRunError, toWords } from './words.ts';
+
+/** What a person says to an agent of a run. */
+export interface SayRequest {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** May be left out if only one agent is at work. */
+  readonly agent: string | null;
+  readonly text: string;
+}
+
+/**
+ * What becomes of what was said: the running turn gets it (`turn`), it waits for the agent's next prompt (`prompt`), or for
+ * the run to be resumed (`resume`); `unknown` if the process that drives the run does not respond.
+ */
+export type SayFate = 'turn' | 'prompt' | 'resume' | 'unknown';
+
+/** What was said, and to whom. */
+export interface SayOutcome {
+  readonly run: string;
+  readonly agent: Agent;
+  readonly said: string;
+  readonly fate: SayFate;
+}
+
+/** Says something to an agent of a run. It is on disk when this resolves, whatever happens to the run. Throws if nobody can hear it. */
+export async function sayToAgent(runRef: string, request: SayRequest): Promise<SayOutcome> {
+  const text = toWords(request.text);
+  const layout = findLayout(request.cwd);
+  const run = await resolveRunId(layout, runRef);
+  const observed = await observeRun(layout, run);
+  const agent = findListener(observed.run, request.agent);
+  const said = randomUUID();
+  const by = describeAnswerer(request.env);
+  const words = { kind: 'say', id: said, agent: agent.id, text, by, at: Date.now() } as const;
+  const file = await writeWordRequest(layout.wordsFolder(run), words);
+  if (!isLive(observed.observedStatus)) return { run, agent, said, fate: 'resume' };
+  if (!(await isTakenUp(file))) return { run, agent, said, fate: 'unknown' };
+  const { turn, refused } = await findWords(layout, run, agent.id, said);
+  if (refused !== null) throw deafError(run, refused);
+  return { run, agent, said, fate: turn === null ? 'prompt' : 'turn' };
+}
+
+const POLL_INTERVAL_MS = 50;
+const TAKE_UP_WITHIN_MS = 5_000;
+
+/** Waits until the process that drives the run has taken a request up; false if it does not. */
+async function isTakenUp(file: string): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < TAKE_UP_WITHIN_MS; waitedMs += POLL_INTERVAL_MS) {
+    if (!existsSync(file)) return true;
+    await delay(POLL_INTERVAL_MS);
+  }
+  return !existsSync(file);
+}
+
+/** What the run has made of something that was said. */
+async function findWords(
+  layout: StoreLayout,
+  id: string,
+  agent: string,
+  said: string,
+): Promise<Pick<SaidToAgent, 'turn' | 'refused'>> {
+  const { run } = await observeRun(layout, id);
+  const found = run.agents.find((each) => each.id === agent)?.said.find((each) => each.id === said);
+  if (found !== undefined) return { turn: found.turn, refused: null };
+  // It has been heard already, or was refused.
+  for await (const { event } of readEvents(layout, id)) if (event.kind === 'said' && event.said === said) return event;
+  return { turn: null, refused: null };
+}
+
+/** The agent that is meant: the named one, or the only one at work. */
+export function findListener({ id, agents }: Run, named: string | null): Agent {
+  const hearing = agents.filter((agent) => explainDeafness(agent.id, agent) === null);
+  if (hearing.length === 0) throw endedRunError(id);
+  const working = hearing.filter((agent) => !isDone(agent));
+  if (named === null) {
+    const [only, second] = working.length === 0 ? hearing : working;
+    if (only !== undefined && second === undefined) return only;
+    throw new RaymondError(`${working.length || hearing.length} agents of ${id} are at work`, {
+      exitCode: EXIT.usage,
+      hint: `Name one of them: ${listNames(working.length === 0 ? hearing : working)}.`,
+    });
+  }
+  const agent = agents.find((each) => each.id === named);
+  const deafness = explainDeafness(named, agent);
+  if (agent !== undefined && deafness === null) return agent;
+  throw new RaymondError(`nothing can be said to ${named} of ${id}: ${deafness}`, {
+    exitCode: EXIT.usage,
+    hint: `These can hear: ${listNames(hearing)}.`,
+  });
+}
+
+const MAX_NAMES = 8;
+
+const listNames = (agents: readonly Agent[]): string =>
+  `${agents
+    .slice(0, MAX_NAMES)
+    .map(({ id }) => id)
+    .join(', ')}${agents.length > MAX_NAMES ? ' …' : ''}`;
+
+const deafError = (run: string, refused: string): RaymondError =>
+  new RaymondError(`it was not delivered in ${run}: ${refused}`, {
+    exitCode: EXIT.usage,
+    hint: `\`raymond logs ${run}\` shows what happened.`,
+  });

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import type { Event } from '../core/event.ts';
+import type { Run } from '../core/run.ts';
+import type { Signal } from '../core/signal.ts';
+import { readEvents } from '../store/journal-events.ts';
+import type { StoreLayout } from '../store/layout.ts';
+import { listWordRequests, readWordRequest, removeWordRequest } from '../store/word-request.ts';
+import type { Backend } from '../turns/backend.ts';
+import type { Clock } from '../turns/clock.ts';
+
+/** What an inbox needs of the run around it. */
+export interface WordInboxContext {
+  readonly layout: StoreLayout;
+  readonly run: Run;
+  readonly backend: Backend;
+  readonly clock: Clock;
+  readonly send: (signal: Signal) => void;
+  readonly warn: (about: { readonly agent: string; readonly state: string }, message: string) => void;
+}
+
+/** Takes up what people say to the agents of a run, and passes it on once it is in the journal. */
+export class WordInbox {
+  private readonly context: WordInboxContext;
+  private readonly folder: string;
+  /** The names of the files that were taken up and may still be there; by id where that is known. */
+  private readonly seen = new Set<string>();
+  private readonly nameById = new Map<string, string>();
+
+  constructor(context: WordInboxContext) {
+    this.context = context;
+    this.folder = context.layout.wordsFolder(context.run.id);
+  }
+
+  /** Takes up what was said while nobody drove the run. What the journal has already was only not removed. */
+  async open(): Promise<void> {
+    const { layout, run } = this.context;
+    if (run.seq > 0 && listWordRequests(this.folder).length > 0) {
+      const journaled = new Set<string>();
+      for await (const { event } of readEvents(layout, run.id)) if (event.kind === 'said') journaled.add(event.said);
+      this.look(journaled);
+    } else this.look();
+  }
+
+  /** Looks for something new. Cheap: it is done several times a second. */
+  look(journaled: ReadonlySet<string> = NONE): void {
+    for (const name of listWordRequests(this.folder)) if (!this.seen.has(name)) this.takeUp(name, journaled);
+  }
+
+  /** Passes on what is in the journal now. */
+  passOn(events: readonly Event[]): void {
+    for (const event of events) {
+      if (event.kind !== 'said') continue;
+      // It goes before anything is done with it: then it is never taken for something new.
+      const name = this.nameById.get(event.said);
+      if (name !== undefined) this.remove(name, event.said);
+      if (event.turn !== null)
+        this.context.backend.say?.(event.agent, event.turn, { id: event.said, text: event.text });
+    }
+  }
+
+  private takeUp(name: string, journaled: ReadonlySet<string>): void {
+    const { backend, clock, send, warn, run } = this.context;
+    const request = readWordRequest(join(this.folder, name));
+    if (request === undefined) return;
+    this.seen.add(name);
+    if (typeof request === 'string') {
+      const { id: agent = 'main', state = '' } = run.agents[0] ?? {};
+      warn({ agent, state }, `${request}: it is not delivered to anybody`);
+      return;
+    }
+    const { id, agent, text, by, at: saidAt } = request;
+    if (journaled.has(id)) {
+      this.remove(name, id);
+      return;
+    }
+    this.nameById.set(id, name);
+    const isReachable = backend.canReach?.(agent) ?? false;
+    send({ kind: 'said', at: clock.now(), about: { agent }, said: id, text, by, saidAt, isReachable });
+  }
+
+  private remove(name: string, id: string): void {
+    removeWordRequest(join(this.folder, name));
+    this.nameById.delete(id);
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { errorCodeOf, errorMessageOf } from '../errors.ts';
+import { diskError } from './disk-error.ts';
+import { createFile, makePrivateFolder } from './files.ts';
+
+/*
+ * What a person says to an agent is a file in the folder `said` of its run, until the run's owner has it in the journal.
+ *
+ * 1. The file is complete and on disk from the first moment: it survives every crash, and a run that nobody drives finds it
+ *    when it is resumed.
+ * 2. Its id is in the journal with it. A file whose id is there already has only not been removed, and means nothing.
+ * 3. The names sort by time.
+ */
+
+const VERSION = 1;
+
+const REQUEST_SCHEMA = z.object({
+  version: z.literal(VERSION),
+  kind: z.literal('say'),
+  id: z.string(),
+  agent: z.string(),
+  text: z.string(),
+  by: z.string(),
+  at: z.number(),
+});
+
+/** What a person says to an agent. */
+export type WordRequest = Omit<z.infer<typeof REQUEST_SCHEMA>, 'version'>;
+
+/** Puts a request on disk; returns its file. */
+export async function writeWordRequest(folder: string, request: WordRequest, durable = true): Promise<string> {
+  await makePrivateFolder(folder, durable);
+  const file = join(folder, `${String(request.at).padStart(15, '0')}-${request.id}.json`);
+  await createFile(file, `${JSON.stringify({ version: VERSION, ...request })}\n`, durable).catch((cause: unknown) => {
+    throw diskError(`${file} cannot be made`, cause, 'then try again. Nothing was said.');
+  });
+  return file;
+}
+
+/** The names of the files of requests, the oldest first. Synchronous, because it is asked for several times a second. */
+export function listWordRequests(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Reads a request; a string says why it cannot be read, undefined that it is gone. */
+export function readWordRequest(file: string): WordRequest | string | undefined {
+  try {
+    const { version: _, ...request } = REQUEST_SCHEMA.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return request;
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
+    const isOdd = error instanceof SyntaxError || error instanceof z.ZodError;
+    return isOdd ? `${file} is nothing that Raymond wrote` : `${file} cannot be read: ${errorMessageOf(error)}`;
+  }
+}
+
+/** Removes a request that is in the journal. One that cannot be removed does no harm. */
+export function removeWordRequest(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {}
+}
