@@ -184,6 +184,7 @@ function createAgentStatus(run: Run, agent: Agent, history: RunHistory): unknown
     waits_for_workers: phase.kind === 'joining' ? toJoinDocument(phase) : null,
     result: phase.kind === 'ended' ? phase.result : null,
     error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,
+    said_waiting: agent.said.filter(({ heard }) => !heard).length,
     session_id: getSessionId(agent),
     task_folder: workFoldersOf(run, agent).taskFolder,
     stack: stack.map((frame) => ({ state: frame.state, session_id: getOpenSessionId(frame.session) })),

@@ -45,6 +45,12 @@ export async function sayToAgent(runRef: string, request: SayRequest): Promise<S
   const layout = findLayout(request.cwd);
   const run = await resolveRunId(layout, runRef);
   const observed = await observeRun(layout, run);
+  // `say RUN AGENT` without a text is a slip.
+  if (request.agent === null && observed.run.agents.some(({ id }) => id === text))
+    throw new RaymondError(`${text} is an agent: there is nothing to say to it`, {
+      exitCode: EXIT.usage,
+      hint: 'Write the text after it.',
+    });
   const agent = findListener(observed.run, request.agent);
   const said = randomUUID();
   const by = describeAnswerer(request.env);

@@ -63,9 +63,9 @@ export class WordInbox {
     const request = readWordRequest(join(this.folder, name));
     if (request === undefined) return;
     this.seen.add(name);
-    if (typeof request === 'string') {
+    if (request === null) {
       const { id: agent = 'main', state = '' } = run.agents[0] ?? {};
-      warn({ agent, state }, `${request}: it is not delivered to anybody`);
+      warn({ agent, state }, `what ${join(this.folder, name)} says cannot be read: it is not delivered to anybody`);
       return;
     }
     const { id, agent, text, by, at: saidAt } = request;

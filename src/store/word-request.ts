@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errorCodeOf, errorMessageOf } from '../errors.ts';
+import { errorCodeOf } from '../errors.ts';
 import { diskError } from './disk-error.ts';
 import { createFile, makePrivateFolder } from './files.ts';
 
@@ -50,15 +50,13 @@ export function listWordRequests(folder: string): readonly string[] {
   }
 }
 
-/** Reads a request; a string says why it cannot be read, undefined that it is gone. */
-export function readWordRequest(file: string): WordRequest | string | undefined {
+/** Reads a request; null if it cannot be read, undefined if it is gone. */
+export function readWordRequest(file: string): WordRequest | null | undefined {
   try {
     const { version: _, ...request } = REQUEST_SCHEMA.parse(JSON.parse(readFileSync(file, 'utf8')));
     return request;
   } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return undefined;
-    const isOdd = error instanceof SyntaxError || error instanceof z.ZodError;
-    return isOdd ? `${file} is nothing that Raymond wrote` : `${file} cannot be read: ${errorMessageOf(error)}`;
+    return errorCodeOf(error) === 'ENOENT' ? undefined : null;
   }
 }
 

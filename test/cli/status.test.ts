@@ -81,6 +81,7 @@ test('prints the same as one document with --json', async () => {
     joined: false,
     worktree: null,
     waits_for_workers: null,
+    said_waiting: 0,
     since: TIME,
     until: null,
   };
@@ -95,6 +96,7 @@ test('prints the same as one document with --json', async () => {
     joined: false,
     worktree: null,
     waits_for_workers: null,
+    said_waiting: 0,
     since: TIME,
     until: null,
   };

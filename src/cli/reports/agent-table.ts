@@ -73,7 +73,7 @@ function createAgentColumns(
     { title: 'STATE', cell: formatAgentState, style: () => 'bold' },
     {
       title: 'DOING',
-      cell: (agent) => describePhase(agent, traffic, now),
+      cell: (agent) => `${describePhase(agent, traffic, now)}${describeUnheard(agent)}`,
       style: getPhaseStyle,
     },
     { title: 'TIME', cell: (agent) => formatDuration(turnsMs(agent)), align: 'right' },
@@ -121,6 +121,12 @@ function describePhase(agent: Agent, traffic: TurnTraffic | null, now: number): 
     default:
       return phase.kind;
   }
+}
+
+/** What was said to an agent and it has not heard yet. */
+function describeUnheard({ said }: Agent): string {
+  const count = said.filter(({ heard }) => !heard).length;
+  return count === 0 ? '' : `, ${formatCount(count, 'message')} waiting`;
 }
 
 const describeTurnWait = (wait: TurnWait | null): string =>
