@@ -8,7 +8,7 @@ import { firstLine } from './text.ts';
 const waitingWords = ({ said }: Pick<Agent, 'said'>): readonly Said[] => said.filter(({ turn }) => turn === null);
 
 /** Whether people can be heard in a turn of an agent: not in that of an evaluator, of a script, or for a summary. */
-export const takesWords = (
+const takesWords = (
   { evaluation }: Pick<Agent, 'evaluation'>,
   { session, prompt }: { readonly session: RunningTurn['session']; readonly prompt: TurnPrompt },
 ): boolean => evaluation === null && session !== null && prompt.kind !== 'compact';

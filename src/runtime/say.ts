@@ -91,7 +91,7 @@ async function findWords(
 }
 
 /** The agent that is meant: the named one, or the only one at work. */
-export function findListener({ id, agents }: Run, named: string | null): Agent {
+function findListener({ id, agents }: Run, named: string | null): Agent {
   const hearing = agents.filter((agent) => explainDeafness(agent.id, agent) === null);
   if (hearing.length === 0) throw endedRunError(id);
   const working = hearing.filter((agent) => !isDone(agent));
