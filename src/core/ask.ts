@@ -141,7 +141,10 @@ export function findHandedFilesProblem(
   }
   if (maxTotalSize !== null && total > maxTotalSize)
     return tooLarge(`the files have more than ${maxTotalSize} bytes together`);
-  return undefined;
+  const missing = slots.filter(({ name }) => !names.has(name)).map(({ name }) => name);
+  return missing.length === 0
+    ? undefined
+    : wrong(`the question asks for files that are missing: ${missing.join(', ')}`);
 }
 
 /** Whether a type is the wanted one; `image/*` stands for all images. */

@@ -11,7 +11,7 @@ import {
   visitCount,
 } from './agent.ts';
 import { countTurns, sumClaudeTurns } from './agent-index.ts';
-import { askModeOf } from './ask.ts';
+import { askModeOf, type UploadRules } from './ask.ts';
 import { resultCheckOf, type TurnResultCheck } from './checked-results.ts';
 import { promptToSend } from './compaction.ts';
 import { environmentVariables } from './environment-names.ts';
@@ -115,6 +115,8 @@ export interface AskTurn {
   /** When the question is over without an answer; null for never. */
   readonly untilMs: number | null;
   readonly taskFolder: string | null;
+  /** What the question says about files from the person; null if nothing. */
+  readonly uploads: UploadRules | null;
 }
 
 /** A turn about an agent's git worktree. It can be taken again at any time, so it needs no record. */
@@ -243,9 +245,11 @@ const worktreeTurnOf = ({ id, state, worktree, cwd }: Agent, isWanted: boolean):
 });
 
 /** The wait of an agent for the answer to its question. */
-export function askTurnOf(run: Run, agent: Agent, { ask, untilMs }: Extract<Phase, { kind: 'asking' }>): AskTurn {
+export function askTurnOf(run: Run, agent: Agent, phase: Extract<Phase, { kind: 'asking' }>): AskTurn {
+  const { ask, untilMs, question } = phase;
   const { taskFolder } = workFoldersOf(run, agent);
-  return { kind: 'sleep', agent: agent.id, why: 'ask', ask, state: agent.state, untilMs, taskFolder };
+  const { uploads } = question;
+  return { kind: 'sleep', agent: agent.id, why: 'ask', ask, state: agent.state, untilMs, taskFolder, uploads };
 }
 
 const STATE_PROMPT: TurnPrompt = { kind: 'state' };

@@ -1,9 +1,10 @@
 import type { Agent, Phase } from '../core/agent.ts';
+import type { Question } from '../core/ask.ts';
 import type { Run } from '../core/run.ts';
 import { workFoldersOf } from '../core/work-folders.ts';
 import { formatAgentLabel } from './agent-labels.ts';
 import { createQuestionFields } from './event-document.ts';
-import { formatClock, formatIso } from './format.ts';
+import { formatClock, formatIso, quoteShellArgument } from './format.ts';
 
 /** An agent that waits for the answer of a person. */
 export type AskingAgent = Agent & { readonly phase: Extract<Phase, { kind: 'asking' }> };
@@ -28,13 +29,20 @@ export function createAskDocument(run: Run, agent: AskingAgent): object {
     asked_at: formatIso(askedAt),
     ...createQuestionFields(question, untilMs),
     task_folder: findDisplayFolder(run, agent),
-    answer_command: formatAnswerCommand(run.id, ask),
+    answer_command: formatAnswerCommand(run.id, ask, question),
   };
 }
 
 /** The command that answers a question; with `resumes`, it goes on with the run afterwards. */
-export const formatAnswerCommand = (run: string, ask: string, resumes = false): string =>
-  `raymond answer ${run} ${ask} "TEXT"${resumes ? ' --resume' : ''}`;
+export function formatAnswerCommand(
+  run: string,
+  ask: string,
+  { uploads }: Pick<Question, 'uploads'>,
+  resumes = false,
+): string {
+  const files = (uploads?.slots ?? []).map(({ name }) => ` --upload ${quoteShellArgument(`${name}=PATH`)}`).join('');
+  return `raymond answer ${run} ${ask} "TEXT"${files}${resumes ? ' --resume' : ''}`;
+}
 
 const MAX_COMMANDS = 3;
 
@@ -45,9 +53,9 @@ export function listAnswerCommands(
 ): readonly { readonly purpose: string; readonly command: string }[] {
   const asking = listAskingAgents(run);
   if (asking.length > MAX_COMMANDS) return [{ purpose: 'To see the questions', command: 'raymond asks' }];
-  return asking.map(({ phase: { ask } }) => ({
+  return asking.map(({ phase: { ask, question } }) => ({
     purpose: 'To answer',
-    command: formatAnswerCommand(run.id, ask, !isLive),
+    command: formatAnswerCommand(run.id, ask, question, !isLive),
   }));
 }
 

@@ -124,7 +124,7 @@ export class Notifier {
       notices: this.waiting.map(({ reason, event }) => ({
         reason,
         ...createEventDocument(event),
-        ...(event.kind === 'asked' && { answer_command: formatAnswerCommand(run.id, event.ask) }),
+        ...(event.kind === 'asked' && { answer_command: formatAnswerCommand(run.id, event.ask, event.question) }),
       })),
       left_out: this.leftOut,
     };

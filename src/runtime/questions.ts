@@ -1,6 +1,4 @@
-import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findHandedFilesProblem, type UploadRules } from '../core/ask.ts';
 import type { ObservedStatus } from '../core/observed-status.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
@@ -12,7 +10,7 @@ import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { listStoredRuns, resolveRunId } from '../store/runs.ts';
 import { describeAnswerer } from './answerer.ts';
-import { guessMime } from './mime.ts';
+import { refuseFiles } from './handed-files.ts';
 
 export type { Uploads } from '../store/answer-file.ts';
 
@@ -87,16 +85,6 @@ export async function answerQuestion(runRef: string, request: AnswerRequest): Pr
   const answer = { ask, text: request.text, by: describeAnswerer(request.env), answeredAt: now };
   if (await writeAnswer(file, answer, request.uploads)) return { run: id, ask, isLive: observedStatus === 'running' };
   throw overError(id, ask, describeEnd(readQuestionEnd(file)));
-}
-
-function refuseFiles(rules: UploadRules | null, uploads: Uploads): void {
-  const files = uploads.map(({ name, path }) => ({ name, size: statSync(path).size, mime: guessMime(name) }));
-  const problem = findHandedFilesProblem(rules, files);
-  if (problem !== undefined)
-    throw new RaymondError(`the answer was not given: ${problem.message}`, {
-      exitCode: EXIT.usage,
-      hint: 'The attributes of the question say which files it takes; `raymond asks --json` shows them.',
-    });
 }
 
 /** A question that waits in a run, and the folder of its files. Throws if there is none, or if it is over. */

@@ -7,12 +7,13 @@ import type { Signal } from '../core/signal.ts';
 import { drive } from '../engine/drive.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { EventStream } from '../events/event-stream.ts';
-import { writeAnswer } from '../store/answer-file.ts';
+import { type Uploads, writeAnswer } from '../store/answer-file.ts';
 import type { StopMode } from '../store/stop-request.ts';
 import type { RunStore } from '../store/store.ts';
 import { writeWordRequest } from '../store/word-request.ts';
 import type { AskBoard } from '../turns/ask-board.ts';
 import { describeAnswerer } from './answerer.ts';
+import { refuseFiles } from './handed-files.ts';
 import { Notifier } from './notifier.ts';
 import type { RunContext } from './run-context.ts';
 import type { WordInbox } from './word-inbox.ts';
@@ -54,8 +55,8 @@ export interface RunHandle {
   kill(): void;
   /** Says something to an agent: it is on disk when this resolves, and reaches the agent in its running turn or with its next prompt. */
   say(agent: string, text: string): Promise<void>;
-  /** Answers a question that waits in this run; false if it has ended already. */
-  answer(ask: string, text: string): Promise<boolean>;
+  /** Answers a question that waits in this run, with the files that it asks for; false if it has ended already. */
+  answer(ask: string, text: string, uploads?: Uploads): Promise<boolean>;
 }
 
 /** Starts driving a run in the background. `firstEvents` are on disk already; `signals` come before all others. */
@@ -158,11 +159,13 @@ export function launchRun(
       await writeWordRequest(layout.wordsFolder(run.id), { ...request, by, at: runtime.clock.now() }, durable);
       words?.look();
     },
-    async answer(ask, text) {
-      if (!askBoard?.has(ask)) return false;
+    async answer(ask, text, uploads = []) {
+      const question = askBoard?.find(ask);
+      if (askBoard === undefined || question === undefined) return false;
+      refuseFiles(question.uploads, uploads);
       const answer = { ask, text, by: describeAnswerer(context.env), answeredAt: runtime.clock.now() };
       const file = layout.answerFile(run.id, ask);
-      const isFirst = await writeAnswer(file, answer, [], runtime.storeOptions.durable);
+      const isFirst = await writeAnswer(file, answer, uploads, runtime.storeOptions.durable);
       askBoard.look();
       return isFirst;
     },

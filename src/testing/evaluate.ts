@@ -53,10 +53,11 @@ function dedupeProblems(differences: readonly Difference[]): readonly Difference
 /** Why the scenario could not be run to its end. What it lacks counts only if an agent had to stop because of it. */
 function findScenarioErrors(
   { at, scenario }: TestSpec,
-  { scenarioErrors, isTimedOut, run, events }: TestRun,
+  { scenarioErrors, refusedAnswers, isTimedOut, run, events }: TestRun,
 ): readonly Difference[] {
   const isBlocked = scenarioErrors.length > 0 && run.agents.some(({ phase }) => phase.kind === 'paused');
-  if (isBlocked) return scenarioErrors.map((message) => toScenarioError(message, scenario.file, at));
+  const errors = [...refusedAnswers, ...(isBlocked ? scenarioErrors : [])];
+  if (errors.length > 0) return errors.map((message) => toScenarioError(message, scenario.file, at));
   if (!isTimedOut) return [];
   const message = 'it took too long and was ended; --timeout gives it more time';
   const lines = [message, ...describeAgentPositions(events), ...quoteScriptErrors(run)];

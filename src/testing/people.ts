@@ -1,17 +1,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findHandedFilesProblem } from '../core/ask.ts';
 import type { AskTurn } from '../core/due.ts';
 import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
 import { listAskingAgents } from '../events/questions.ts';
 import { createAnswerSource } from '../runtime/answer-source.ts';
+import { guessMime } from '../runtime/mime.ts';
 import { type AsksByState, choosePersonAnswer, type PersonAnswer } from '../scenario/asks.ts';
 import { writeAnswer } from '../store/answer-file.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-type AskRef = Pick<AskTurn, 'agent' | 'state' | 'ask' | 'untilMs'>;
+type AskRef = Pick<AskTurn, 'agent' | 'state' | 'ask' | 'untilMs' | 'uploads'>;
 
 /** How a question of a test ends, and when by the virtual clock; null as `answer` if its time is over then. */
 interface PlannedEnd {
@@ -23,6 +25,8 @@ interface PlannedEnd {
 export class People {
   /** The keys of the answers that were used. */
   readonly used = new Set<string>();
+  /** Why answers would be refused, each message once; then it is as if nobody answered. */
+  readonly refused = new Set<string>();
   private readonly asks: AsksByState;
   private readonly layout: StoreLayout;
   private readonly run: string;
@@ -56,8 +60,9 @@ export class People {
 
   /** Answers what a run that has ended asks, the earliest first; when that was, or null if nobody answers any more. */
   async answerNext(run: Run): Promise<number | null> {
-    const planned = listAskingAgents(run).flatMap(({ id, state, phase: { ask, askedAt, untilMs } }) => {
-      const end = this.plan({ agent: id, state, ask, untilMs }, askedAt);
+    const planned = listAskingAgents(run).flatMap(({ id, state, phase: { ask, askedAt, untilMs, question } }) => {
+      const turn = { agent: id, state, ask, untilMs, uploads: question.uploads };
+      const end = this.plan(turn, askedAt);
       return end === null ? [] : [{ ask, ...end }];
     });
     if (planned.length === 0) return null;
@@ -72,7 +77,7 @@ export class People {
     const chosen = choosePersonAnswer(this.asks, question, this.numberOf(question));
     if (chosen === undefined) return null;
     this.used.add(chosen.key);
-    const { answer } = chosen;
+    const answer = chosen.answer !== null && this.refuse(question, chosen.answer) ? null : chosen.answer;
     if (answer !== null && (untilMs === null || askedAt + answer.afterMs < untilMs))
       return { at: askedAt + answer.afterMs, answer };
     return untilMs === null ? null : { at: untilMs, answer: null };
@@ -85,6 +90,16 @@ export class People {
     this.counts.set(`${agent}/${state}`, number);
     this.numbers.set(ask, number);
     return number;
+  }
+
+  /** Notes why a question does not take an answer. */
+  private refuse({ state, uploads }: AskRef, { files }: PersonAnswer): boolean {
+    const handed = Object.entries(files).map(([name, content]) => {
+      return { name, size: Buffer.byteLength(content), mime: guessMime(name) };
+    });
+    const problem = findHandedFilesProblem(uploads, handed);
+    if (problem !== undefined) this.refused.add(`what a person answers in ${state} is refused: ${problem.message}`);
+    return problem !== undefined;
   }
 
   private async give(ask: string, { text, files }: PersonAnswer, answeredAt: number): Promise<void> {

@@ -38,6 +38,8 @@ export interface TestRun {
   readonly usedAsks: ReadonlySet<string>;
   /** What the scenario lacks, each message once. */
   readonly scenarioErrors: readonly string[];
+  /** Why answers of people would be refused, each message once. */
+  readonly refusedAnswers: readonly string[];
   /** Whether it was ended because it took too long. */
   readonly isTimedOut: boolean;
   /** Whether it was ended by the sandbox's `abortSignal`. */
@@ -81,6 +83,7 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
           usedAnswers,
           usedAsks: people.used,
           scenarioErrors: [...scenarioErrors],
+          refusedAnswers: [...people.refused],
           isTimedOut: watchdog.isTimedOut,
           isAborted: watchdog.isAborted && outcome.status !== 'completed',
           processCount,

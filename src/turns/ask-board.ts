@@ -53,8 +53,8 @@ export class AskBoard {
     if (this.waiting.delete(ask) && this.waiting.size === 0) this.close();
   }
 
-  /** Whether a question waits here. */
-  has = (ask: string): boolean => this.waiting.has(ask);
+  /** Finds a question that waits here. */
+  find = (ask: string): AskTurn | undefined => this.waiting.get(ask)?.turn;
 
   /** Looks for answers now. */
   look(): void {

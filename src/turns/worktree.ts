@@ -72,9 +72,12 @@ export async function closeWorktree(
   const problem = await removeWorktree(git, path);
   if (problem !== null)
     return { content: { ...content, kept: true }, warning: `the worktree ${path} could not be removed: ${problem}` };
-  await git('branch', '--quiet', '-D', branch);
+  await deleteBranch(git, branch);
   return { content };
 }
+
+/** Deletes a branch that no worktree is on. Unlike `git branch -D`, this does not look at every worktree of the repository. */
+const deleteBranch = (git: Git, branch: string) => git('update-ref', '-d', `refs/heads/${branch}`);
 
 interface Repository extends Pick<WorktreePlace, 'base' | 'repository'> {
   /** The path of the folder in the repository. */
@@ -222,6 +225,6 @@ export async function removeLeftWorktree(
   if (!common.ok) return common.error;
   const git = createGit(resolve(path, common.out), options);
   const problem = await removeWorktree(git, path);
-  if (problem === null) await git('branch', '--quiet', '-D', branch);
+  if (problem === null) await deleteBranch(git, branch);
   return problem;
 }

@@ -147,7 +147,7 @@ export class WorkflowSet {
         files === 'now' ? await readScope(member.files, this.settings.platform) : sourceScope(member.source);
       const entry: Resolution = location.state === null ? resolveEntry(scope) : resolveState(location.state, scope);
       if (entry.kind === 'found') return { kind: 'found', member, state: nameState(member.name, entry.file) };
-      return { kind: 'missing', message: entry.message.replace('in this workflow', 'in that workflow') };
+      return { kind: 'missing', message: explainNoEntry(entry.message, member === from && !spec.includes('/')) };
     } catch (error) {
       this.byRoot.delete(key);
       if (error instanceof InvalidWorkflow) return { kind: 'missing', message: joinMessages(error) };
@@ -176,3 +176,11 @@ export class WorkflowSet {
 /** What is wrong with a workflow that cannot be read at all, in one line. */
 const joinMessages = ({ findings }: InvalidWorkflow): string =>
   findings.map(({ file, message }) => `${file}: ${message}`).join('; ');
+
+/** Says of which workflow a message is. A plain name in a zip or in one file may have meant a state of it, or what lies beside it. */
+const explainNoEntry = (message: string, isPlainName: boolean): string =>
+  isPlainName
+    ? message
+        .replace('there is no state', 'there is neither a state')
+        .replace('in this workflow', 'in this workflow nor a workflow of that name beside it')
+    : message.replace('in this workflow', 'in that workflow');

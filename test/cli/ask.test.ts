@@ -53,7 +53,9 @@ describe('asks', () => {
     expect(JSON.parse((await raymond('asks', '--json')).out)).toMatchObject({
       questions: [{ run_id: 'r1', run_status: 'waiting', ask_id: 'main-1', question: 'Publish it today?' }],
     });
-    expect((await raymond('list')).err).toContain('1 question for a person: raymond asks');
+    const list = await raymond('list');
+    expect(list.err).toContain('1 question for a person: raymond asks');
+    expect(list.out).toMatch(/ waiting +1 asking +\$/);
   });
 
   test('says so if there is none', async () => {
@@ -75,6 +77,37 @@ describe('answer', () => {
     expect(events.filter(({ kind }) => kind === 'ask_answered')).toMatchObject([
       { ask: 'main-1', text: 'Yes, "today"', by: expect.stringContaining('@'), files: ['a.txt'] },
     ]);
+  });
+
+  test('must come with the files of upload_slots, as the command says that answers; the recording has them', async () => {
+    const { cwd, raymond } = await waitingProject({
+      ...ASKS,
+      'START.sh': `echo '<ask next="NEXT" upload_slots="a.txt,my data.bin">Which?</ask>'`,
+    });
+    expect((await raymond('asks')).out).toContain(
+      `raymond answer r1 main-1 "TEXT" --upload a.txt=PATH --upload 'my data.bin=PATH' --resume`,
+    );
+    writeFileSync(join(cwd, 'a.txt'), ', with a file');
+    writeFileSync(join(cwd, 'data'), Buffer.from([0xff, 0xfe, 0]));
+    const refused = await raymond('answer', 'r1', 'this', '--upload', 'a.txt');
+    expect([refused.code, refused.err.split('\n')[0]]).toStrictEqual([
+      64,
+      'raymond: the answer was not given: the question asks for files that are missing: my data.bin',
+    ]);
+    const given = await raymond(
+      'answer',
+      'r1',
+      'this',
+      '--upload',
+      'a.txt',
+      '--upload',
+      'my data.bin=data',
+      '--resume',
+    );
+    expect(given.code).toBe(0);
+    const { out, err } = await raymond('test', '--record', 'r1', '--output', '-');
+    expect(out).toContain('  START.sh:\n    - text: this\n      files:\n        a.txt: ", with a file"\n');
+    expect(err).toContain('The file my data.bin that came with the answer to main-1 is not recorded: it is no text.');
   });
 
   test('with --resume goes on with the run, and its exit code is that of the run', async () => {

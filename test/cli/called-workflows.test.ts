@@ -180,6 +180,19 @@ test.each([
   expect(err).toContain(message);
 });
 
+test('a plain name in one file that is neither a state nor a workflow beside it is called missing as either', async () => {
+  const flow = `states:
+  START:
+    sh: echo '<call-workflow return="START">other</call-workflow>'
+`;
+  const { raymond } = projectWith({ 'main.yaml': flow });
+  const { code, err } = await raymond('main.yaml');
+  expect([code, err]).toStrictEqual([
+    3,
+    expect.stringContaining('there is neither a state `other` in this workflow nor a workflow of that name beside it'),
+  ]);
+});
+
 test('a zip whose name states its hash is called by a short name', async () => {
   const zip = zipOf({ 'START.sh': 'echo "<result>$RAYMOND_STATE</result>"\n' });
   const name = `pack-${createHash('sha256').update(zip).digest('hex')}.zip`;

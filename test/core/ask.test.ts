@@ -40,7 +40,7 @@ describe('a question', () => {
     expect(due(run.run)).toStrictEqual([
       {
         ...{ kind: 'sleep', agent: 'main', why: 'ask', ask: 'main-1', state: 'START.md' },
-        ...{ untilMs: 1020 + HOUR, taskFolder: null },
+        ...{ untilMs: 1020 + HOUR, taskFolder: null, uploads: null },
       },
     ]);
   });

@@ -82,8 +82,12 @@ describe('a question in the API', () => {
       send(form('x', { 'a.txt': ['1', 'text/plain'], 'b.png': ['1', 'image/png'], 'c.png': ['1', 'image/png'] })),
       send(form('x', { '../a.txt': ['1', 'text/plain'] })),
       send(form('', {})),
+      send(form('x', { 'b.png': ['1', 'image/png'] })),
     ]);
-    expect(refused.map(({ status }) => status)).toStrictEqual([413, 422, 422, 413, 422, 422]);
+    expect(refused.map(({ status }) => status)).toStrictEqual([413, 422, 422, 413, 422, 422, 422]);
+    expect(await refused.at(-1)?.json()).toMatchObject({
+      detail: 'the question asks for files that are missing: a.txt.',
+    });
     const accepted = await send(form('here', { 'a.txt': ['hello', 'text/plain'], 'b.png': ['png', 'image/png'] }));
     expect([accepted.status, await accepted.json()]).toStrictEqual([
       200,

@@ -57,6 +57,16 @@ describe('the answers of people in a scenario', () => {
     expect(await wrongWith(files, scenario)).toStrictEqual([]);
   });
 
+  test('must come with the files that the question asks for', async () => {
+    const files = {
+      'START.sh': `echo '<ask next="NEXT" upload_slots="a.txt">Which?</ask>'`,
+      'NEXT.sh': 'echo "<result>done</result>"',
+    };
+    expect(await wrongWith(files, 'asks: { START: this }\nexpect: { result: done }\n')).toStrictEqual([
+      '1:1 it: what a person answers in START.sh is refused: the question asks for files that are missing: a.txt.',
+    ]);
+  });
+
   test('reach several agents while others work, in a run that waits', async () => {
     const files = {
       'START.sh': 'echo "<fork next=WORK item=a>ASK</fork><fork next=WORK item=b>ASK</fork>"',

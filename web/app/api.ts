@@ -48,6 +48,16 @@ export interface AgentStatus {
   readonly error: string | null;
   readonly turns: number;
   readonly cost_usd: number;
+  readonly worktree: AgentWorktree | null;
+}
+
+/** The git worktree of an agent; what it held is known when the agent has left it. */
+export interface AgentWorktree {
+  readonly path: string;
+  readonly branch: string;
+  readonly kept: boolean | null;
+  readonly commits: number | null;
+  readonly dirty: boolean | null;
 }
 
 /** Something odd that happened in a run. */

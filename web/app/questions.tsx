@@ -125,7 +125,7 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
           event.preventDefault();
-          void answer();
+          event.currentTarget.form?.requestSubmit();
         }}
       />
       {uploads?.slots.map(({ name, mime }) => (
@@ -133,6 +133,7 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
           {name}
           <input
             type="file"
+            required
             {...(mime !== null && { accept: mime })}
             onChange={(event) => choose(name, event.currentTarget.files)}
           />

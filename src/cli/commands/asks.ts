@@ -33,7 +33,7 @@ function renderQuestion(
   const files = question.displayFiles.map(({ path, label }) => `${label ?? 'see'}: ${join(folder, path)}`);
   const next =
     answeredBy === null
-      ? formatAnswerCommand(run.id, ask, !isLive(observedStatus))
+      ? formatAnswerCommand(run.id, ask, question, !isLive(observedStatus))
       : `${answeredBy} has answered; raymond resume ${run.id} goes on`;
   return [
     ...wrapText(`${colorize('bold', ask)} of ${sanitizeLine(run.id)}, ${since}`, columns),

@@ -57,7 +57,8 @@ function formatRunStatus(run: RunListEntry): string {
 
 function formatAgentCounts(run: RunSummary): string {
   const { asking = 0, cancelled = 0 } = run.agents;
-  return Object.entries({ ...countAgents(run), cancelled, asking })
+  const { live, ...others } = countAgents(run);
+  return Object.entries({ live: live - asking, ...others, cancelled, asking })
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');

@@ -1,29 +1,67 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ASKS_FOLDER } from '../../core/ask.ts';
 import type { Event } from '../../core/event.ts';
+import { errorMessageOf } from '../../errors.ts';
 import type { RecordingContext } from './answers.ts';
 
-type AskEnd = Extract<Event, { kind: 'ask_answered' | 'ask_timed_out' }>;
+type EventOf<Kind extends Event['kind']> = Extract<Event, { kind: Kind }>;
+type AskEnd = EventOf<'ask_answered' | 'ask_timed_out'>;
+
+/** What a person answered, as a scenario has it: a text, or a text with files. */
+type RecordedAsk = string | { readonly text: string; readonly files: Readonly<Record<string, string>> };
 
 /** What people answered in a run, as `asks` of a scenario: a list for each state, or for each agent in it if there are several. */
 export function recordAsks(
   events: readonly Event[],
-  { scrub, addNote }: Pick<RecordingContext, 'scrub' | 'addNote'>,
-): { readonly asks?: Readonly<Record<string, readonly (string | null)[]>> } {
+  context: Pick<RecordingContext, 'scrub' | 'addNote'>,
+): { readonly asks?: Readonly<Record<string, readonly (RecordedAsk | null)[]>> } {
   const ends = events.filter(
     (event): event is AskEnd => event.kind === 'ask_answered' || event.kind === 'ask_timed_out',
   );
   if (ends.length === 0) return {};
+  const asked = new Map(
+    events.filter((event) => event.kind === 'asked').map((event) => [event.ask, event.taskFolder] as const),
+  );
   const agentsByState = new Map<string, Set<string>>();
   for (const { agent, state } of ends)
     agentsByState.set(state, (agentsByState.get(state) ?? new Set<string>()).add(agent));
-  const asks: Record<string, (string | null)[]> = {};
+  const asks: Record<string, (RecordedAsk | null)[]> = {};
   for (const end of ends) {
-    const { agent, state, ask } = end;
+    const { agent, state } = end;
     const key = agentsByState.get(state)?.size === 1 ? state : `${agent}/${state}`;
     const answers = asks[key] ?? [];
     asks[key] = answers;
-    answers.push(end.kind === 'ask_answered' ? scrub(agent, end.text) : null);
-    if (end.kind === 'ask_answered' && end.files.length > 0)
-      addNote(`The files that came with the answer to ${ask} are not recorded: ${end.files.join(', ')}.`);
+    answers.push(end.kind === 'ask_answered' ? recordAnswer(end, asked.get(end.ask) ?? null, context) : null);
   }
   return { asks };
+}
+
+function recordAnswer(
+  { agent, ask, text, files }: EventOf<'ask_answered'>,
+  taskFolder: string | null,
+  { scrub, addNote }: Pick<RecordingContext, 'scrub' | 'addNote'>,
+): RecordedAsk {
+  const recorded: Record<string, string> = {};
+  for (const name of files) {
+    const content = readTextFile(taskFolder === null ? null : join(taskFolder, ASKS_FOLDER, ask, name));
+    if ('text' in content) recorded[name] = scrub(agent, content.text);
+    else addNote(`The file ${name} that came with the answer to ${ask} is not recorded: ${content.problem}.`);
+  }
+  const answer = scrub(agent, text);
+  return Object.keys(recorded).length === 0 ? answer : { text: answer, files: recorded };
+}
+
+/** More than this would make a scenario unreadable. */
+const MAX_FILE_BYTES = 100_000;
+
+/** Reads a file that a scenario can hold; the problem otherwise. */
+function readTextFile(path: string | null): { readonly text: string } | { readonly problem: string } {
+  if (path === null) return { problem: 'its run has no folders for files' };
+  try {
+    if (statSync(path).size > MAX_FILE_BYTES) return { problem: `it has more than ${MAX_FILE_BYTES} bytes` };
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path)) };
+  } catch (error) {
+    return { problem: error instanceof TypeError ? 'it is no text' : errorMessageOf(error) };
+  }
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { type AgentStatus, type RunDetail, send } from '../api.ts';
+import { type AgentStatus, type AgentWorktree, type RunDetail, send } from '../api.ts';
 import { describeEntry, formatAge, formatDuration, formatTokens, formatUsd } from '../format.ts';
 import { Action, Choice, Failure, Picture, Status } from '../parts.tsx';
 import { Questions } from '../questions.tsx';
@@ -160,6 +160,7 @@ function Agents({ detail, model, base }: { detail: RunDetail; model: RunModel; b
   // What agents do comes between two looks at the run.
   void model.version.value;
   const [first] = detail.agents;
+  const hasWorktrees = detail.agents.some(({ worktree }) => worktree !== null);
   return (
     <>
       {first?.result != null && (
@@ -170,10 +171,10 @@ function Agents({ detail, model, base }: { detail: RunDetail; model: RunModel; b
       )}
       <VirtualList
         items={detail.agents}
-        rowHeight={64}
+        rowHeight={hasWorktrees ? 84 : 64}
         label="Agents"
         keyOf={({ id }) => id}
-        row={(agent) => <AgentRow agent={agent} model={model} base={base} />}
+        row={(agent) => <AgentRow agent={agent} model={model} base={base} isTall={hasWorktrees} />}
       />
       {detail.archived_agents > 0 && (
         <p class="note">{detail.archived_agents} agents that ended long ago are only in the journal.</p>
@@ -182,7 +183,9 @@ function Agents({ detail, model, base }: { detail: RunDetail; model: RunModel; b
   );
 }
 
-function AgentRow({ agent, model, base }: { agent: AgentStatus; model: RunModel; base: string }) {
+function AgentRow(props: { agent: AgentStatus; model: RunModel; base: string; isTall: boolean }) {
+  const { agent, model, base } = props;
+  const kind = `row agent-row${props.isTall ? ' tall' : ''}`;
   const doing = agent.status === 'running' ? model.live.get(agent.id)?.entries.at(-1) : undefined;
   const words = agent.error ?? agent.result?.trim().split('\n', 1)[0] ?? (doing && describeEntry(doing)) ?? agent.state;
   const cells = (
@@ -190,6 +193,7 @@ function AgentRow({ agent, model, base }: { agent: AgentStatus; model: RunModel;
       <span class="run-name">
         <strong>{agent.label}</strong>
         <small>{words}</small>
+        {agent.worktree !== null && <WorktreeNote worktree={agent.worktree} />}
       </span>
       <Status value={agent.status} />
       <span class="wide">{agent.state}</span>
@@ -197,11 +201,28 @@ function AgentRow({ agent, model, base }: { agent: AgentStatus; model: RunModel;
       <span class="number">{formatUsd(agent.cost_usd)}</span>
     </>
   );
-  if (agent.turns === 0) return <div class="row agent-row">{cells}</div>;
+  if (agent.turns === 0) return <div class={kind}>{cells}</div>;
   return (
-    <a class="row agent-row" href={`${base}/turns/${encodeURIComponent(agent.id)}/${agent.turns}`}>
+    <a class={kind} href={`${base}/turns/${encodeURIComponent(agent.id)}/${agent.turns}`}>
       {cells}
     </a>
+  );
+}
+
+/** The branch and the folder of a worktree, and what the agent has left in it. */
+function WorktreeNote({ worktree: { branch, path, kept, commits, dirty } }: { worktree: AgentWorktree }) {
+  const counted = commits === 1 ? '1 commit' : `${commits} commits`;
+  const left =
+    kept === null
+      ? ''
+      : kept
+        ? ` (${counted}${dirty === true ? ', uncommitted changes' : ''})`
+        : ' (removed: nothing new)';
+  return (
+    <small title={path}>
+      worktree {branch}
+      {left} in {path}
+    </small>
   );
 }
 
