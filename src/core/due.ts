@@ -1,7 +1,6 @@
 import {
   type Agent,
   evaluationCount,
-  type Phase,
   promptVisitCount,
   type RunningTurn,
   recordedTurn,
@@ -11,7 +10,8 @@ import {
   visitCount,
 } from './agent.ts';
 import { countTurns, sumClaudeTurns } from './agent-index.ts';
-import { askModeOf, type UploadRules } from './ask.ts';
+import { askModeOf } from './ask.ts';
+import { type AskTurn, askTurnOf } from './ask-turn.ts';
 import { resultCheckOf, type TurnResultCheck } from './checked-results.ts';
 import { promptToSend } from './compaction.ts';
 import { environmentVariables } from './environment-names.ts';
@@ -103,20 +103,6 @@ export interface SleepTurn {
   /** A retry waits for a short time to pass; a usage limit, and a join that gives up, for a time of day. */
   readonly why: 'retry' | 'usage_limit' | 'join';
   readonly untilMs: number;
-}
-
-/** A turn in which an agent waits for the answer of a person. */
-export interface AskTurn {
-  readonly kind: 'sleep';
-  readonly agent: string;
-  readonly why: 'ask';
-  readonly ask: string;
-  readonly state: string;
-  /** When the question is over without an answer; null for never. */
-  readonly untilMs: number | null;
-  readonly taskFolder: string | null;
-  /** What the question says about files from the person; null if nothing. */
-  readonly uploads: UploadRules | null;
 }
 
 /** A turn about an agent's git worktree. It can be taken again at any time, so it needs no record. */
@@ -243,14 +229,6 @@ function affordableClaudeTurns(run: Run, { ongoing, inLine }: AgentsByWait): rea
 const worktreeTurnOf = ({ id, state, worktree, cwd }: Agent, isWanted: boolean): WorktreeTurn => ({
   ...{ kind: 'worktree', agent: id, state, isWanted, place: placeOf(worktree), cwd },
 });
-
-/** The wait of an agent for the answer to its question. */
-export function askTurnOf(run: Run, agent: Agent, phase: Extract<Phase, { kind: 'asking' }>): AskTurn {
-  const { ask, untilMs, question } = phase;
-  const { taskFolder } = workFoldersOf(run, agent);
-  const { uploads } = question;
-  return { kind: 'sleep', agent: agent.id, why: 'ask', ask, state: agent.state, untilMs, taskFolder, uploads };
-}
 
 const STATE_PROMPT: TurnPrompt = { kind: 'state' };
 

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { ASKS_FOLDER } from '../core/ask.ts';
-import type { AskTurn } from '../core/due.ts';
+import type { AskTurn } from '../core/ask-turn.ts';
 import { listEndFiles, placeFiles, readQuestionEnd, writeTimeout } from '../store/answer-file.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { AnswerSource } from '../turns/ask-board.ts';

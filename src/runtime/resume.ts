@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { turnFileOf } from '../core/agent.ts';
 import type { AskAnswer } from '../core/ask.ts';
-import { askTurnOf } from '../core/due.ts';
+import { askTurnOf } from '../core/ask-turn.ts';
 import { mergeOptions, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
 import type { Resumed, Signal } from '../core/signal.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findHandedFilesProblem } from '../core/ask.ts';
-import type { AskTurn } from '../core/due.ts';
+import type { AskTurn } from '../core/ask-turn.ts';
 import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
 import { listAskingAgents } from '../events/questions.ts';

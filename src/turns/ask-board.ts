@@ -1,5 +1,5 @@
 import type { AskAnswer } from '../core/ask.ts';
-import type { AskTurn } from '../core/due.ts';
+import type { AskTurn } from '../core/ask-turn.ts';
 import type { Signal } from '../core/signal.ts';
 import type { Clock } from './clock.ts';
 

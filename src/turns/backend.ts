@@ -1,4 +1,5 @@
-import type { AskTurn, ClaudeTurn, ScriptTurn } from '../core/due.ts';
+import type { AskTurn } from '../core/ask-turn.ts';
+import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Run } from '../core/run.ts';
 import type { Said } from '../core/said.ts';
 import type { Answered, Failed } from '../core/signal.ts';

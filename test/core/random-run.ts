@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Agent } from '../../src/core/agent.ts';
-import { type AskTurn, due, type Turn } from '../../src/core/due.ts';
+import type { AskTurn } from '../../src/core/ask-turn.ts';
+import { due, type Turn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import { type FailureKind, REACTIONS } from '../../src/core/failure.ts';
 import type { Guards } from '../../src/core/guards.ts';

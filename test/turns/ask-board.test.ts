@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { AskTurn } from '../../src/core/due.ts';
+import type { AskTurn } from '../../src/core/ask-turn.ts';
 import { AskBoard } from '../../src/turns/ask-board.ts';
 import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
 
