@@ -1,15 +1,10 @@
-import { stripVTControlCharacters } from 'node:util';
-import stringWidth from 'string-width';
-import wrapAnsi from 'wrap-ansi';
+import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
 
 /** The number of columns that a text takes: wide characters take two, combining marks and colors none. */
 export function widthOf(text: string): number {
-  if (text.length <= WINDOW_CHARS) return stringWidth(text);
-  const plain = stripVTControlCharacters(text);
-  if (PRINTABLE_ASCII.test(plain)) return plain.length;
-  let width = 0;
-  for (const character of splitCharacters(plain)) width += stringWidth(character);
-  return width;
+  if (PRINTABLE_ASCII.test(text)) return text.length;
+  return stringWidth(text.replace(INVISIBLE, ''), { tabWidth: 0 });
 }
 
 /**
@@ -77,17 +72,22 @@ function wrapLine(line: string, columns: number): readonly string[] {
 
 const INDENT = '  ';
 const PRINTABLE_ASCII = /^[ -~]*$/;
+/** What the library takes for a column. */
+const INVISIBLE = /[\u00ad\u200b\u2060\ud800-\udfff]/gu;
 const MAX_WRAPPED_CHARS = 10_000;
 /** More marks on one letter are not meant to be read. */
 const MAX_CHARS_PER_COLUMN = 50;
-const SEGMENTER = new Intl.Segmenter();
 const WINDOW_CHARS = 256;
+
+/** Made at its first use, which takes ten milliseconds. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** The characters of a text as a reader counts them, window by window: the segmenter takes quadratic time for long texts. */
 function* splitCharacters(text: string): Generator<string, void, undefined> {
+  segmenter ??= new Intl.Segmenter();
   for (let at = 0; at < text.length; ) {
     const window = text.slice(at, at + WINDOW_CHARS).replace(/(?<=.)[\ud800-\udbff]$/s, '');
-    const characters = Array.from(SEGMENTER.segment(window), ({ segment }) => segment);
+    const characters = Array.from(segmenter.segment(window), ({ segment }) => segment);
     // The last one may continue behind the window.
     if (at + window.length < text.length && characters.length > 1) at -= characters.pop()?.length ?? 0;
     yield* characters;

@@ -23,7 +23,7 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
     turns: withIo(['core', 'process', 'scenario', 'errors.ts', 'json-schema.ts'], 'zod'),
     workflow: withIo(['core', 'graph', 'yaml', 'errors.ts', 'json-schema.ts'], 'fflate', 'yauzl'),
     store: withIo(['core', 'process', 'errors.ts'], 'zod'),
-    events: withIo(['core', 'errors.ts'], 'string-width', 'wrap-ansi'),
+    events: withIo(['core', 'errors.ts'], 'fast-string-width', 'fast-wrap-ansi'),
     terminal: withIo(['core', 'events', 'errors.ts']),
     config: withIo(['core', 'errors.ts'], 'smol-toml'),
     drawing: withIo(['core', 'graph', 'lint', 'events', 'package-files.ts'], '@viz-js/viz'),
