@@ -27,7 +27,7 @@ function compile() {
  */
 async function bundle() {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const input = { raymond: 'build/cli/main.js', index: 'build/index.js' };
+  const input = { raymond: 'build/cli/entry.js', index: 'build/index.js' };
   const made = await rolldown({
     input,
     platform: 'node',
@@ -36,9 +36,43 @@ async function bundle() {
     resolve: { alias: { yaml: resolve('node_modules/yaml/browser/dist/index.js') } },
     logLevel: 'warn',
   });
-  const { output } = await made.write({ dir: 'dist', format: 'esm', chunkFileNames: '[name]-[hash].js' });
+  const { output } = await made.write({
+    dir: 'dist',
+    format: 'esm',
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: { groups: layers() },
+  });
   await made.close();
   return packagesIn(output);
+}
+
+/**
+ * What `raymond run` loads, in four files. Left alone, each set of modules that the same commands share is a file of its
+ * own: a hundred of them. A layer has no module of those before it; packages are where they are needed first.
+ */
+function layers() {
+  const run = modulesOf(['cli/commands/run', 'runtime/foreign-folders']);
+  const sharedWith = (...commands) =>
+    new Set([...modulesOf(commands.map((each) => `cli/commands/${each}`))].filter((id) => run.has(id)));
+  const modules = {
+    // Without `cli/main`, which waits for the command: whatever imported its file would wait for it for ever.
+    program: modulesOf(['cli/program', 'terminal/process-terminal']),
+    runs: sharedWith('list', 'status', 'logs', 'costs', 'prune', 'asks'),
+    workflow: sharedWith('lint'),
+    run,
+  };
+  return Object.entries(modules).map(([name, ids], at) => ({ name, test: (id) => ids.has(id), priority: 10 - at }));
+}
+
+/** These modules with all that they import, but for what they load later. */
+function modulesOf(names) {
+  const found = new Set(names.map((name) => resolve(`build/${name}.js`)));
+  // A set that grows is walked to its new end.
+  for (const file of found) {
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^'"]*['"](\.[^'"]+\.js)['"];/gm))
+      found.add(resolve(dirname(file), path));
+  }
+  return found;
 }
 
 /** The page of `raymond serve`: one script for browsers, and what it needs beside it. */

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { setImmediate } from 'node:timers/promises';
 import { EXIT, errorCodeOf } from '../errors.ts';
 import { openProcessTerminal } from '../terminal/process-terminal.ts';

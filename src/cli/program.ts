@@ -44,27 +44,27 @@ export function createProgram(
   terminal: Terminal,
   runCommand: (spec: CommandSpec, ...call: Parameters<CommandHandler>) => Promise<number> = loadAndRun,
 ): (argv: readonly string[]) => Promise<number> {
-  let code: number = EXIT.completed;
-  const layout = new HelpLayout(Math.min(terminal.screen?.size().columns ?? 100, 120));
-  const program = new Command('raymond')
-    .usage('WORKFLOW [options]\n       raymond COMMAND [options]')
-    .description(INTRODUCTION)
-    .version(readPackageVersion(), '-V, --version', 'show the version')
-    .helpOption('-h, --help', 'show this help')
-    .helpCommand(false)
-    .addHelpText('after', () => renderHelpFooter(layout));
-  for (const spec of COMMAND_TABLE) {
-    const command = createCommand(spec, layout, async (args, { C: folders = [], ...options }) => {
-      const cwd = resolve(terminal.cwd, ...(typeof folders === 'object' ? folders : []));
-      refuseExtraArgument(spec, args, cwd);
-      code = await runCommand(spec, args, options, { ...terminal, cwd });
-    });
-    program.addCommand(command);
-  }
-  for (const each of [program, ...program.commands]) redirectOutput(each, terminal, layout);
   return async (argv) => {
-    if (argv.length === 0) throw usageError('there is nothing to do', program.helpInformation());
+    let code: number = EXIT.completed;
     const commandArgs = normalizeArgv(argv);
+    const layout = new HelpLayout(Math.min(terminal.screen?.size().columns ?? 100, 120));
+    const program = new Command('raymond')
+      .usage('WORKFLOW [options]\n       raymond COMMAND [options]')
+      .description(INTRODUCTION)
+      .version(readPackageVersion(), '-V, --version', 'show the version')
+      .helpOption('-h, --help', 'show this help')
+      .helpCommand(false)
+      .addHelpText('after', () => renderHelpFooter(layout));
+    for (const spec of findCommands(commandArgs[0])) {
+      const command = createCommand(spec, layout, async (args, { C: folders = [], ...options }) => {
+        const cwd = resolve(terminal.cwd, ...(typeof folders === 'object' ? folders : []));
+        refuseExtraArgument(spec, args, cwd);
+        code = await runCommand(spec, args, options, { ...terminal, cwd });
+      });
+      program.addCommand(command);
+    }
+    for (const each of [program, ...program.commands]) redirectOutput(each, terminal, layout);
+    if (argv.length === 0) throw usageError('there is nothing to do', program.helpInformation());
     try {
       await program.parseAsync([...commandArgs], { from: 'user' });
       return code;
@@ -73,6 +73,12 @@ export function createProgram(
       throw addHelpHint(error, commandArgs[0] ?? '');
     }
   };
+}
+
+/** The command of this name, which is all that is needed then; all commands if the word is none. */
+function findCommands(word = ''): readonly CommandSpec[] {
+  const named = COMMAND_TABLE.filter(({ name, aliases = [] }) => name === word || aliases.includes(word));
+  return named.length > 0 ? named : COMMAND_TABLE;
 }
 
 /** Carries out a command. Its code is loaded only now: help and version need none of it. */

@@ -4,7 +4,6 @@ import type { Run } from '../core/run.ts';
 import { createEventDocument } from '../events/event-document.ts';
 import { streamRunEvents } from '../runtime/run-files.ts';
 import type { RunEnvironment, RunHandle } from '../runtime/run-handle.ts';
-import { createLiveReporter } from '../terminal/live/live-reporter.ts';
 import { createPlainReporter, createQuietReporter, type Reporter } from '../terminal/reporter.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type ParsedOptions, usageError } from './command.ts';
@@ -23,7 +22,7 @@ export async function runAndReport(
   notice: string | null = null,
 ): Promise<number> {
   if (options.json && options.events) throw usageError('--json and --events both write to stdout: choose one');
-  const reporter = chooseReporter(options, terminal);
+  const reporter = await chooseReporter(options, terminal);
   const appendToLog = openLogFile(getTextOption(options, 'logFile'), terminal.cwd, reporter.warn);
   const reportedProblems = new ReportedProblems();
   /** The folder that the run is saved for: with --dir it is not the current one. */
@@ -106,10 +105,11 @@ const SKIP_PERMISSIONS_WARNING =
   'warning: Claude Code may do anything without asking. Use this only with workflows you trust, on a machine you can afford to lose.';
 
 /** Chooses how progress is shown: a live view on a terminal, plain lines elsewhere, or nothing. */
-function chooseReporter(options: ParsedOptions, { screen, err }: Terminal): Reporter {
+async function chooseReporter(options: ParsedOptions, { screen, err }: Terminal): Promise<Reporter> {
   const verbose = options.verbose === true;
   if (options.quiet) return createQuietReporter(err);
-  return screen === null || options.events ? createPlainReporter(err, verbose) : createLiveReporter(screen, verbose);
+  if (screen === null || options.events) return createPlainReporter(err, verbose);
+  return (await import('../terminal/live/live-reporter.ts')).createLiveReporter(screen, verbose);
 }
 
 const PROBLEM_KINDS: ReadonlySet<Event['kind']> = new Set(['agent_failed', 'agent_paused']);

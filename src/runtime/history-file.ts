@@ -5,11 +5,11 @@ import type { Run } from '../core/run.ts';
 import { AgentLabels } from '../events/agent-labels.ts';
 import { HistoryCollector, type HistoryData, type RunHistory } from '../events/run-history.ts';
 import { addStateChecksum, checkState } from '../store/checksum.ts';
-import { replaceFile } from '../store/files.ts';
+import { replaceUnsynced } from '../store/files.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { isLineStart, parseEntry, readJournalLines } from '../store/journal-lines.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
-import type { JournalEnd } from '../store/saved-run.ts';
+import type { JournalCoverage, JournalEnd } from '../store/saved-run.ts';
 import type { RunStore } from '../store/store.ts';
 
 /*
@@ -28,7 +28,8 @@ const INTERVAL_FACTOR = 20;
 
 interface HistorySummary {
   readonly format: typeof FORMAT;
-  readonly end: JournalEnd;
+  /** A summary of an earlier Raymond does not say from where on lines have checksums. */
+  readonly end: JournalEnd & Partial<JournalCoverage>;
   readonly history: HistoryData;
 }
 
@@ -38,12 +39,20 @@ export async function readRunHistory(run: Run, cwd: string): Promise<RunHistory>
   return { ...history, labels: new AgentLabels(run.agents) };
 }
 
-/** Collects the history of a run up to a step: from the summary, if there is one, and the events after it. */
-export async function loadHistory(layout: StoreLayout, id: string, upToSeq: number): Promise<HistoryCollector> {
+/**
+ * Collects the history of a run up to a step: from the summary, if there is one, and the events after it. Whoever knows from
+ * where on lines have checksums saves reading the state file for it.
+ */
+export async function loadHistory(
+  layout: StoreLayout,
+  id: string,
+  upToSeq: number,
+  known: Partial<Pick<JournalCoverage, 'checkedFrom'>> = {},
+): Promise<HistoryCollector> {
   const summary = await readSummary(layout, id);
   const isUsable = summary !== undefined && summary.end.seq <= upToSeq;
   const collector = new HistoryCollector(MAX_TRANSITIONS, isUsable ? summary.history : undefined);
-  for await (const { seq, event } of readEvents(layout, id, isUsable ? summary.end : {})) {
+  for await (const { seq, event } of readEvents(layout, id, { ...(isUsable && summary.end), ...known })) {
     if (seq > upToSeq) break;
     collector.observe(event);
   }
@@ -78,20 +87,22 @@ export class HistoryFile {
   private readonly store: RunStore;
   private readonly collector: HistoryCollector;
   private run: Run;
-  private nextWriteMs = 0;
+  private nextWriteMs: number;
   private isChanged = true;
-  private writing: Promise<void> = Promise.resolve();
 
   private constructor(file: string, store: RunStore, run: Run, collector: HistoryCollector) {
     this.file = file;
     this.store = store;
     this.run = run;
     this.collector = collector;
+    // The events of a new run are soon read, and many runs are short.
+    this.nextWriteMs = run.seq === 0 ? performance.now() + WRITE_EVERY_MS : 0;
   }
 
   /** Goes on with the history of a run; null if it cannot be read, because the journal is damaged. */
   static async open(layout: StoreLayout, run: Run, store: RunStore): Promise<HistoryFile | null> {
-    const collector = await loadHistory(layout, run.id, run.seq).catch(() => null);
+    const { checkedFrom } = store.journalEnd;
+    const collector = await loadHistory(layout, run.id, run.seq, { checkedFrom }).catch(() => null);
     return collector && new HistoryFile(layout.historyFile(run.id), store, run, collector);
   }
 
@@ -104,23 +115,16 @@ export class HistoryFile {
   }
 
   /** Brings the file up to date. */
-  async write(): Promise<void> {
-    this.writing = this.writing.then(() => this.writeLatest()).catch(() => {});
-    await this.writing;
-  }
-
-  private async writeLatest(): Promise<void> {
+  write(): void {
     if (!this.isChanged) return;
     this.isChanged = false;
     const started = performance.now();
-    this.nextWriteMs = Number.POSITIVE_INFINITY;
     this.collector.retainAgents(new Set(this.run.agents.map(({ id }) => id)));
     const summary: HistorySummary = { format: FORMAT, end: this.store.journalEnd, history: this.collector.toData() };
     try {
-      await replaceFile(this.file, addStateChecksum(JSON.stringify(summary, null, 2)));
-    } finally {
-      const ended = performance.now();
-      this.nextWriteMs = ended + Math.max(WRITE_EVERY_MS, INTERVAL_FACTOR * (ended - started));
-    }
+      replaceUnsynced(this.file, addStateChecksum(JSON.stringify(summary, null, 2)));
+    } catch {}
+    const ended = performance.now();
+    this.nextWriteMs = ended + Math.max(WRITE_EVERY_MS, INTERVAL_FACTOR * (ended - started));
   }
 }

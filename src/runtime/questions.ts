@@ -4,10 +4,11 @@ import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { formatLocalTime } from '../events/format.ts';
 import { type AskingAgent, createAskDocument, findDisplayFolder, listAskingAgents } from '../events/questions.ts';
-import { type QuestionEnd, readQuestionEnd, type Uploads, writeAnswer } from '../store/answer-file.ts';
+import { type Uploads, writeAnswer } from '../store/answer-file.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
+import type { QuestionEnd } from '../store/question-end.ts';
 import { listStoredRuns, resolveRunId } from '../store/runs.ts';
 import { describeAnswerer } from './answerer.ts';
 import { refuseFiles } from './handed-files.ts';
@@ -28,6 +29,7 @@ export async function listQuestions(cwd: string): Promise<readonly WaitingQuesti
   const layout = findLayout(cwd);
   const asking = (await listStoredRuns(layout)).filter((run) => run.kind === 'run' && run.agents.asking !== undefined);
   const questions: WaitingQuestion[] = [];
+  const { readQuestionEnd } = await import('../store/question-end.ts');
   for (const { id } of asking) {
     const { run, observedStatus } = await observeRun(layout, id);
     for (const agent of listAskingAgents(run)) {
@@ -84,6 +86,7 @@ export async function answerQuestion(runRef: string, request: AnswerRequest): Pr
   const file = layout.answerFile(id, ask);
   const answer = { ask, text: request.text, by: describeAnswerer(request.env), answeredAt: now };
   if (await writeAnswer(file, answer, request.uploads)) return { run: id, ask, isLive: observedStatus === 'running' };
+  const { readQuestionEnd } = await import('../store/question-end.ts');
   throw overError(id, ask, describeEnd(readQuestionEnd(file)));
 }
 

@@ -11,7 +11,7 @@ import { initialEvents } from '../core/step.ts';
 import { findLayout } from '../store/layout.ts';
 import { createRun } from '../store/store.ts';
 import { formatWorkflowFinding, InvalidWorkflow } from '../workflow/invalid-workflow.ts';
-import type { Workflow } from '../workflow/workflow.ts';
+import { hasPrompts, type Workflow } from '../workflow/workflow.ts';
 import { checkClaudeWords, refuseSkippingAsRoot } from './claude-words.ts';
 import { refuseForeignFolders } from './foreign-folders.ts';
 import {
@@ -101,11 +101,6 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
   const store = await createRun(layout, run, events, runtime.storeOptions);
   const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry: false, damage: [] };
   return launchRun(context, events, [], request);
-}
-
-/** Whether a workflow needs Claude Code at all. */
-function hasPrompts(workflow: Workflow): boolean {
-  return workflow.source.files.some(({ file }) => isPrompt(file));
 }
 
 /** Warns of variables of the run that the scripts of its workflow do not get under their own names. */

@@ -77,7 +77,7 @@ export async function createWorld(
     writeResults: writeResultsFile,
     makeFolder: (turn, files) => createTurnFolder(layout, id, turn, files, runtime.storeOptions.durable),
   };
-  const backend = context.backendFactory.create(turnContext);
+  const backend = await context.backendFactory.create(turnContext);
   const words = new WordInbox({ layout, run, backend, clock, send: control.send, warn });
   await words.open();
   control.onWords(words);
@@ -101,7 +101,7 @@ export async function createWorld(
   const close = async (): Promise<void> => {
     askBoard.close();
     await backend.close?.();
-    await history?.write();
+    history?.write();
     if (control.killSignal.aborted) await endMarked(`${turnContext.runMarker}/`, { graceMs: END_GRACE_MS });
   };
   const wrappedWorld = runtime.wrapWorld(world);

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { z } from 'zod';
 import type { AskAnswer } from '../core/ask.ts';
-import { EXIT, errorCodeOf, errorMessageOf } from '../errors.ts';
+import { EXIT, errorCodeOf } from '../errors.ts';
 import { diskError } from './disk-error.ts';
 import { createFile, makePrivateFolder } from './files.ts';
 
@@ -16,27 +15,8 @@ import { createFile, makePrivateFolder } from './files.ts';
  * 3. Files that come with an answer lie beside it, in a folder that only this answer names, until the owner takes it up.
  */
 
-/** How a question ended: with an answer, and the folder that holds its files, or because its time was over. */
-export type QuestionEnd =
-  | { readonly kind: 'answered'; readonly answer: AskAnswer; readonly staged: string | null }
-  | { readonly kind: 'timed_out'; readonly at: number }
-  | { readonly kind: 'unreadable'; readonly message: string };
-
-const VERSION = 1;
-
-const END_FILE = z.discriminatedUnion('kind', [
-  z.object({
-    version: z.literal(VERSION),
-    kind: z.literal('answered'),
-    ask: z.string(),
-    text: z.string(),
-    by: z.string(),
-    answered_at: z.number(),
-    files: z.array(z.string()),
-    staged: z.string().nullable(),
-  }),
-  z.object({ version: z.literal(VERSION), kind: z.literal('timed_out'), ask: z.string(), at: z.number() }),
-]);
+/** The version of these files. */
+export const ANSWER_VERSION = 1;
 
 /** Files that a person hands over: the name that each is to have, and where it is now. */
 export type Uploads = readonly { readonly name: string; readonly path: string }[];
@@ -52,7 +32,7 @@ export async function writeAnswer(
   const staged = uploads.length === 0 ? null : await stageFiles(file, uploads);
   const { ask, text, by, answeredAt } = answer;
   const files = uploads.map(({ name }) => name);
-  const content = { version: VERSION, kind: 'answered', ask, text, by, answered_at: answeredAt, files, staged };
+  const content = { version: ANSWER_VERSION, kind: 'answered', ask, text, by, answered_at: answeredAt, files, staged };
   const isFirst = await createEnd(file, content, durable);
   if (!isFirst && staged !== null) await rm(join(dirname(file), staged), { recursive: true, force: true });
   return isFirst;
@@ -61,7 +41,7 @@ export async function writeAnswer(
 /** Ends a question whose time is over. False if it has ended before. */
 export async function writeTimeout(file: string, ask: string, at: number, durable = true): Promise<boolean> {
   await makePrivateFolder(dirname(file), durable);
-  return createEnd(file, { version: VERSION, kind: 'timed_out', ask, at }, durable);
+  return createEnd(file, { version: ANSWER_VERSION, kind: 'timed_out', ask, at }, durable);
 }
 
 const createEnd = (file: string, content: object, durable: boolean): Promise<boolean> =>
@@ -78,34 +58,6 @@ async function stageFiles(file: string, uploads: Uploads): Promise<string> {
     });
   }
   return basename(folder);
-}
-
-/** Reads how a question ended; undefined if it has not. */
-export function readQuestionEnd(file: string): QuestionEnd | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return undefined;
-    return { kind: 'unreadable', message: `${file} cannot be read: ${errorMessageOf(error)}` };
-  }
-  const data = parseEnd(text);
-  if (data === undefined) return { kind: 'unreadable', message: `${file} is not an answer that Raymond wrote` };
-  if (data.kind === 'timed_out') return { kind: 'timed_out', at: data.at };
-  const { ask, text: answer, by, answered_at: answeredAt, files, staged } = data;
-  return {
-    kind: 'answered',
-    answer: { ask, text: answer, by, answeredAt, files },
-    staged: staged && join(dirname(file), basename(staged)),
-  };
-}
-
-function parseEnd(text: string): z.infer<typeof END_FILE> | undefined {
-  try {
-    return END_FILE.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The names of the files of questions that have ended. Synchronous, because it is asked for several times a second. */

@@ -3,7 +3,6 @@ import { errorCodeOf } from '../errors.ts';
 import { readJournal } from './journal-lines.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadSnapshot, unreadableFileError } from './load.ts';
-import { tryParseAgent } from './state-file.ts';
 
 /**
  * Reads the agents that a run has archived up to this step, as they were when they ended. Those whose steps are in a
@@ -11,6 +10,7 @@ import { tryParseAgent } from './state-file.ts';
  */
 export async function readArchivedAgents(layout: StoreLayout, id: string, upToSeq: number): Promise<readonly Agent[]> {
   const file = layout.journalFile(id);
+  const { tryParseAgent } = await import('./state-file.ts');
   const { checkedFrom } = (await loadSnapshot(layout, id)).journal;
   const drafts = new Map<string, { visits: object }>();
   const archived: Agent[] = [];

@@ -74,6 +74,13 @@ export async function replaceFile(file: string, text: string, options: ReplaceOp
   }
 }
 
+/** Replaces a file at once; after a power cut it may be damaged, so it is for what has a checksum and can be made anew. */
+export function replaceUnsynced(file: string, text: string): void {
+  const temporary = temporaryFile(file);
+  writeFileSync(temporary, text, { mode: PRIVATE_FILE_MODE });
+  renameSync(temporary, file);
+}
+
 /** The file that a writer replaces another one with. One that was killed leaves it behind. */
 export const temporaryFile = (file: string, writer?: number): string =>
   join(dirname(file), `.${basename(file)}.${writer === undefined ? '' : `${writer}.`}tmp`);

@@ -8,7 +8,6 @@ import { brokenLineError, isLineStart, type JournalEntry, readJournal, readJourn
 import type { StoreLayout } from './layout.ts';
 import { readRunStart } from './rebuild.ts';
 import type { JournalPosition, LoadedRun } from './saved-run.ts';
-import { parseSavedRun, validateRun } from './state-file.ts';
 import { DamagedStateFile } from './versioned-json.ts';
 
 /** How a run is loaded. */
@@ -47,6 +46,8 @@ export async function loadRun(
 export async function loadSnapshot(layout: StoreLayout, id: string): Promise<LoadedRun> {
   const file = layout.stateFile(id);
   if (runIdProblem(id) !== undefined) throw noSuchRunError(id);
+  // Loaded here, because a run that is started anew needs none of it.
+  const { parseSavedRun } = await import('./state-file.ts');
   try {
     return { ...parseSavedRun(readFileSync(file, 'utf8'), file), stateFileProblem: null };
   } catch (error) {
@@ -98,6 +99,7 @@ async function replayJournal(saved: LoadedRun, file: string, stateFile: string, 
       ({ end, owner } = entry);
     }
   }
+  const { validateRun } = await import('./state-file.ts');
   const run = end === offset ? saved.run : validateRun(draft, `${stateFile} with ${file}`);
   return { ...saved, run, journal: { seq: run.seq, offset: end, owner, checkedFrom } };
 }

@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, unlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { z } from 'zod';
-import { tryParseJson } from '../core/json.ts';
 import type { OwnerState } from '../core/observed-status.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { diskError } from './disk-error.ts';
 import { createFile } from './files.ts';
+import type { OwnerRecord } from './owner-record.ts';
 import { closePresence, isNobodyPresent, openPresence, type Presence } from './presence.ts';
 import { identifyThisProcess, type ProcessIdentity, readStartTime } from './process-identity.ts';
 import { clearStopRequests, readStopRequest, type StopMode } from './stop-request.ts';
@@ -128,6 +127,7 @@ export async function ownerOf(folder: string, here?: ProcessIdentity): Promise<O
     throw diskError(`${ownerFile(folder, number)} cannot be read`, error, 'then try again.');
   });
   if (text === undefined) return ownerOf(folder, here);
+  const { parseOwnerRecord } = await import('./owner-record.ts');
   const record = parseOwnerRecord(text);
   if (record === undefined) return { number, state: 'unreadable', facts: undefined, ownershipId: null };
   const { life: ownershipId, presence, ...facts } = record;
@@ -186,32 +186,6 @@ function namesIn(folder: string): readonly string[] {
 }
 
 const ownerFile = (folder: string, number: number): string => join(folder, `owner.${number}`);
-
-/** What an owner's file holds. */
-interface OwnerRecord extends ProcessIdentity {
-  /** The id of the ownership; null in a file of an older Raymond. */
-  readonly life: string | null;
-  /** The pipe that the owner and its turns hold open, if they do. */
-  readonly presence?: string | undefined;
-}
-
-const RECORD: z.ZodType<OwnerRecord> = z.object({
-  pid: z.number().int().positive(),
-  startTime: z.string().nullable(),
-  bootId: z.string().nullable(),
-  namespace: z.string().nullable(),
-  host: z.string(),
-  life: z
-    .string()
-    .regex(/^[0-9a-f]+$/)
-    .nullable()
-    .default(null),
-  presence: z.string().optional(),
-});
-
-function parseOwnerRecord(text: string): OwnerRecord | undefined {
-  return RECORD.safeParse(tryParseJson(text)).data;
-}
 
 function ownedByOtherError(folder: string, { number, state, facts }: Owner): RaymondError {
   const run = basename(folder);

@@ -2,7 +2,6 @@ import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { parseEntry, readJournalLines } from './journal-lines.ts';
 import type { StoreLayout } from './layout.ts';
 import type { LoadedRun, StateFileProblem } from './saved-run.ts';
-import { parseRunStart } from './state-file.ts';
 
 /**
  * The run as it began, from the first line of its journal, for want of a state file: the rest of the journal makes of it the
@@ -21,6 +20,7 @@ export async function readRunStart(
   if (typeof entry !== 'object') throw unknownStartError(`${stateFile} cannot replace it: its first line is broken.`);
   const { change, owner, end } = entry;
   if (change.start === undefined) throw unknownStartError(`${stateFile} does not say how the run began.`);
+  const { parseRunStart } = await import('./state-file.ts');
   const start = parseRunStart(change.start, file);
   const journal = { seq: start.run.seq, offset: end, owner, checkedFrom: 0 };
   return { ...start, journal, doubtful: [], stateFileProblem: problem };

@@ -1,6 +1,6 @@
 import { type ReplaceOptions, replaceFile } from './files.ts';
 import type { SavedRun } from './saved-run.ts';
-import { serializeSavedRun } from './state-file.ts';
+import { serializeSavedRun } from './serialize-run.ts';
 
 /** Writing the state file may take up to a twentieth of the time, so a large one is written less often. */
 const INTERVAL_FACTOR = 20;

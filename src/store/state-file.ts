@@ -5,7 +5,7 @@ import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { NO_TOKENS } from '../core/tokens.ts';
 import { ASKING_PHASE_SCHEMA } from './asking-phase.ts';
-import { addStateChecksum, checkState } from './checksum.ts';
+import { checkState } from './checksum.ts';
 import { rulesSchema } from './rules-schema.ts';
 import { SAID_SCHEMA } from './said-schema.ts';
 import type { RunStart, SavedRun } from './saved-run.ts';
@@ -264,10 +264,6 @@ export const serializeRun = (run: Run): string => `${JSON.stringify(run, null, 2
 /** Parses a serialized run; throws if it is not one. `file` is only for messages. */
 export const parseRun = (text: string, file: string): Run =>
   validateWith(RUN_SCHEMA, parseVersionedJson(text, file), file);
-
-/** Serializes a state file. */
-export const serializeSavedRun = ({ run, journal, mark, bootId, doubtful }: SavedRun): string =>
-  addStateChecksum(JSON.stringify({ ...run, journal, mark, bootId, doubtful }, null, 2));
 
 /** Parses a state file; throws if it is not one, or not as Raymond wrote it. */
 export function parseSavedRun(text: string, file: string): SavedRun {

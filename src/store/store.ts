@@ -17,9 +17,9 @@ import type { StoreLayout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
 import { readRunStart } from './rebuild.ts';
-import type { JournalEnd, RunStart, SavedRun } from './saved-run.ts';
+import type { JournalCoverage, JournalEnd, RunStart, SavedRun } from './saved-run.ts';
+import { serializeSavedRun } from './serialize-run.ts';
 import { type SnapshotOptions, SnapshotWriter } from './snapshot-writer.ts';
-import { serializeSavedRun } from './state-file.ts';
 import type { StopMode } from './stop-request.ts';
 
 /** Stores the steps of one run. The process that has it owns the run. */
@@ -27,7 +27,7 @@ export interface RunStore {
   /** Resolves once these steps are on disk. After a failure it refuses everything, so that nothing starts any more. */
   save(steps: readonly AppliedStep[]): Promise<void>;
   /** Where the journal ends after the last save. */
-  readonly journalEnd: JournalEnd;
+  readonly journalEnd: JournalCoverage;
   /** Brings the state file up to date. */
   snapshot(): Promise<void>;
   /** Brings the state file up to date, closes the files and gives up the ownership. */
@@ -210,7 +210,7 @@ function storeOf(
       snapshots.update({ ...saved, run: last, journal: { ...saved.journal, seq: last.seq, offset } });
     },
     get journalEnd() {
-      return { seq, offset: end, owner: saved.journal.owner };
+      return { ...saved.journal, seq, offset: end };
     },
     snapshot,
     async close() {

@@ -52,7 +52,7 @@ export function startSimulatedProcess(
   };
   const backendFactory: BackendFactory = {
     checkAvailable: async () => {},
-    create: (context) =>
+    create: async (context) =>
       new ReplayBackend({
         ...context,
         scenario,

@@ -1,18 +1,18 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { z } from 'zod';
 import type { TurnRef } from '../core/due.ts';
 import { createPrintReader, readPrints } from '../core/prints.ts';
 import { readChunks } from '../process/lines.ts';
-import { readJsonFile } from './json-file.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** The stream of a turn that has a `<print>`. */
 export type OutputStream = 'stdout' | 'stderr';
 
-const SHOWN_SCHEMA = z.object({ stdout: z.number(), stderr: z.number() });
-const NONE_SHOWN: z.infer<typeof SHOWN_SCHEMA> = { stdout: 0, stderr: 0 };
+/** How many texts of each stream were shown. */
+type ShownCounts = Readonly<Record<OutputStream, number>>;
+
+const NONE_SHOWN: ShownCounts = { stdout: 0, stderr: 0 };
 const SHOWN_FILE = 'printed.json';
 
 /** A turn that shows more has lost its way; its output has them all. */
@@ -26,7 +26,7 @@ const LEFT_OUT = `… this turn has more than ${MAX_PRINTS} <print>s; the others
 export class PrintReporter {
   private readonly context: Pick<TurnContext, 'clock' | 'folderOf' | 'onPrint'>;
   private readonly turn: TurnRef;
-  private readonly shownBefore: Readonly<Record<OutputStream, number>>;
+  private readonly shownBefore: ShownCounts;
   private readonly added: Record<OutputStream, number> = { ...NONE_SHOWN };
   private readonly texts: string[] = [];
 
@@ -75,9 +75,15 @@ export class PrintReporter {
     for (const text of texts) onPrint({ kind: 'printed', at: clock.now(), agent, state, turn, text });
   }
 
-  private readShown(): Readonly<Record<OutputStream, number>> {
-    const found = readJsonFile(join(this.context.folderOf(this.turn), SHOWN_FILE), SHOWN_SCHEMA);
-    return found.kind === 'data' ? found.data : NONE_SHOWN;
+  /** Nothing, if the file is missing or damaged. */
+  private readShown(): ShownCounts {
+    try {
+      const text = readFileSync(join(this.context.folderOf(this.turn), SHOWN_FILE), 'utf8');
+      const { stdout, stderr } = JSON.parse(text) as Partial<Record<OutputStream, unknown>>;
+      return { stdout: Number(stdout) || 0, stderr: Number(stderr) || 0 };
+    } catch {
+      return NONE_SHOWN;
+    }
   }
 }
 

@@ -63,7 +63,7 @@ export async function runScriptTurn(
   turn: ScriptTurn,
   adopted: boolean,
 ): Promise<Answered | Failed> {
-  const meta = readTurnMeta(context, turn);
+  const meta = await readTurnMeta(context, turn);
   let outputReported: Promise<unknown> = Promise.resolve();
   const prints = new PrintReporter(context, turn, adopted);
   const supervision: Supervision = {

@@ -1,20 +1,12 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Options } from '../core/options.ts';
 import type { State } from '../core/state.ts';
 import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/time-options.ts';
 import { readJsonFile } from './json-file.ts';
 import type { TurnContext } from './turn-context.ts';
-
-const TURN_META_SCHEMA = z.object({
-  timeoutMs: z.number().positive().nullable(),
-  /** The setting that the timeout comes from, in words. */
-  timeoutFrom: z.string(),
-});
-
-/** What the process that supervises a turn has to know, also one that adopts the turn later. */
-export type TurnMeta = z.infer<typeof TURN_META_SCHEMA>;
+import type { TurnMeta } from './turn-meta-schema.ts';
 
 /** The file in a turn's folder that holds its TurnMeta. */
 export const TURN_META_FILE = 'turn.json';
@@ -37,10 +29,14 @@ const defaultTimeout = (kind: State['kind']): TurnMeta =>
  * damaged, the author is warned and the default applies: a timeout can only end a turn that hangs, so a wrong one costs
  * less than a turn that is given up.
  */
-export function readTurnMeta(context: TurnContext, turn: ClaudeTurn | ScriptTurn): TurnMeta {
-  const found = readJsonFile(join(context.folderOf(turn), TURN_META_FILE), TURN_META_SCHEMA);
-  if (found.kind === 'data') return found.data;
-  if (found.kind === 'damaged') context.warn(turn, `${found.message}. The turn has the default timeout.`);
+export async function readTurnMeta(context: TurnContext, turn: ClaudeTurn | ScriptTurn): Promise<TurnMeta> {
+  const file = join(context.folderOf(turn), TURN_META_FILE);
+  if (existsSync(file)) {
+    const { TURN_META_SCHEMA } = await import('./turn-meta-schema.ts');
+    const found = readJsonFile(file, TURN_META_SCHEMA);
+    if (found.kind === 'data') return found.data;
+    if (found.kind === 'damaged') context.warn(turn, `${found.message}. The turn has the default timeout.`);
+  }
   return defaultTimeout(turn.kind === 'script' ? 'script' : 'prompt');
 }
 

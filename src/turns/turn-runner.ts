@@ -12,7 +12,6 @@ import type { Backend, ScriptRunner } from './backend.ts';
 import type { Clock } from './clock.ts';
 import { prepareScriptTurn, runScriptTurn } from './script-turn.ts';
 import type { TurnContext } from './turn-context.ts';
-import { findUnrecorded } from './unrecorded-turns.ts';
 import { createWorktreeRunner } from './worktree-turn.ts';
 
 /** Takes turns: the part of the world that runs something. */
@@ -37,8 +36,11 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
     async prepare(turn) {
       const signalBase = { at: clock.now(), agent: turn.agent };
       try {
-        const unrecorded = await findUnrecorded(context, turn);
-        if (unrecorded !== undefined) return unrecorded;
+        if (context.findBegunTurns(turn).length > 0) {
+          const { findUnrecorded } = await import('./unrecorded-turns.ts');
+          const unrecorded = await findUnrecorded(context, turn);
+          if (unrecorded !== undefined) return unrecorded;
+        }
         const state = await context.readState(turn.state);
         await refuseUnfitResult(context, turn);
         // Before each turn: somebody may have removed them.

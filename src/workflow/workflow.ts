@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path';
 import { fileInWorkflow, nameState } from '../core/named-workflows.ts';
 import { DEFAULT_OPTIONS } from '../core/options.ts';
 import type { FileFinding, State } from '../core/state.ts';
-import { type Platform, resolveState, type Scope } from '../core/state-names.ts';
+import { isPrompt, type Platform, resolveState, type Scope } from '../core/state-names.ts';
 import { sourceScope, type WorkflowSource } from '../graph/workflow-source.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
 import { mapConcurrently } from './concurrent.ts';
@@ -129,6 +129,9 @@ export async function openWorkflow(path: string, platform: Platform, limits: Cal
     locate: (state) => pathOf(state) ?? join(memberOf(state).location.root, fileInWorkflow(state)),
   };
 }
+
+/** Whether a workflow, as it was opened, has prompts, for which it needs Claude Code. */
+export const hasPrompts = ({ source }: Workflow): boolean => source.files.some(({ file }) => isPrompt(file));
 
 /** Lists what is wrong with a workflow by itself. */
 function findMemberProblems({ source }: WorkflowMember): readonly FileFinding[] {

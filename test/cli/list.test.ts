@@ -6,7 +6,8 @@ import { renderRunTable } from '../../src/cli/reports/run-table.ts';
 import { createColorizer } from '../../src/events/text-style.ts';
 import { widthOf } from '../../src/events/text-width.ts';
 import { listRuns } from '../../src/runtime/list-runs.ts';
-import { parseSavedRun, serializeSavedRun } from '../../src/store/state-file.ts';
+import { serializeSavedRun } from '../../src/store/serialize-run.ts';
+import { parseSavedRun } from '../../src/store/state-file.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 

@@ -14,7 +14,6 @@ import { runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
 import { addTrustedConfig } from '../trust-questions.ts';
 import { addViewOptions, parseViewFlags } from '../view-settings.ts';
-import { handleResume } from './resume.ts';
 
 /** `raymond run WORKFLOW`, also without `run`; with `--resume RUN` or `--init-config` it does that instead. */
 export const handleRun: CommandHandler = async (args, options, terminal) => {
@@ -23,7 +22,7 @@ export const handleRun: CommandHandler = async (args, options, terminal) => {
   const runToResume = getTextOption(options, 'resume');
   if (runToResume !== undefined) {
     if (path !== undefined) throw usageError(`give --resume ${runToResume} or the workflow ${path}, not both`);
-    return handleResume([runToResume], options, terminal);
+    return (await import('./resume.ts')).handleResume([runToResume], options, terminal);
   }
   refuseOptions(options, ['retry', 'takeOver'], 'run without --resume');
   if (path === undefined) throw usageError('there is no workflow to run');

@@ -82,7 +82,7 @@ export class ClaudeBackend implements Backend {
 
   async take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed> {
     const session = requireSession(turn);
-    const meta = readTurnMeta(this.context, turn);
+    const meta = await readTurnMeta(this.context, turn);
     const reading = new TurnReading(this.context, turn, adopted);
     const graceMs = Math.min(EXIT_GRACE_MS, meta.timeoutMs ?? EXIT_GRACE_MS);
     const { hopeless, overspent } = reading;
