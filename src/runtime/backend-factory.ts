@@ -63,6 +63,8 @@ function defer(create: () => Promise<Backend>): Backend {
     prepare: async (...args) => (await load()).prepare(...args),
     take: async (...args) => (await load()).take(...args),
     release: (run) => created?.release?.(run),
+    canReach: (agent) => created?.canReach?.(agent) ?? false,
+    say: (...args) => created?.say?.(...args),
     close: async () => created?.close?.(),
   };
   return deferred;
