@@ -18,7 +18,7 @@ test('raymond run of scripts loads few packages: the others take longer to load 
   const packages = new Set<string>();
   const files = new Set([join(import.meta.dirname, '../../src/cli/commands/run.ts')]);
   for (const file of files) {
-    const imports = readFileSync(file, 'utf8').matchAll(/^(?:import|export) (?!type\b)[^'";]*'([^']+)';/gm);
+    const imports = readFileSync(file, 'utf8').matchAll(/^(?:import|export) (?!type\b)(?:[^'";]* from )?'([^']+)';/gm);
     for (const [, name = ''] of imports) {
       if (name.startsWith('.')) files.add(resolve(dirname(file), name));
       else if (!name.startsWith('node:')) packages.add(name);
