@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { endMarked } from '../../src/process/end.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { type EndedCommand, type StartedCommand, signalProcess, startCommand, until } from '../built-command.ts';
@@ -45,7 +45,7 @@ interface Scene {
   results(): unknown;
 }
 
-function setScene(instant: (typeof INSTANTS)[number]): Scene {
+function setScene({ onTestFinished }: TestContext, instant: (typeof INSTANTS)[number]): Scene {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-trees-')));
   const id = `trees-${home.slice(-6)}`;
   const [repository, workflow, effects] = [join(home, 'project'), join(home, 'workflow'), join(home, 'effects')];
@@ -135,16 +135,16 @@ describe.skipIf(process.platform === 'win32')(
   { timeout: 120_000 },
   () => {
     describe.concurrent.each(INSTANTS)('%s', (instant) => {
-      test('of Raymond: git is ended by the resume, and there is one worktree', async () => {
-        const scene = setScene(instant);
+      test('of Raymond: git is ended by the resume, and there is one worktree', async (context) => {
+        const scene = setScene(context, instant);
         const first = scene.start();
         await scene.reached();
         expect(await first.kill()).toMatchObject({ signal: 'SIGKILL' });
         await expectWholeRun(scene, await scene.resume().ended);
       });
 
-      test('of Raymond and of git: what is half made is made again', async () => {
-        const scene = setScene(instant);
+      test('of Raymond and of git: what is half made is made again', async (context) => {
+        const scene = setScene(context, instant);
         const first = scene.start();
         const git = await scene.reached();
         await first.kill();
@@ -153,8 +153,8 @@ describe.skipIf(process.platform === 'win32')(
         await expectWholeRun(scene, await scene.resume().ended);
       });
 
-      test('of git alone: the run does not even notice', async () => {
-        const scene = setScene(instant);
+      test('of git alone: the run does not even notice', async (context) => {
+        const scene = setScene(context, instant);
         const run = scene.start();
         signalProcess(await scene.reached(), 'SIGKILL');
         scene.openGate();

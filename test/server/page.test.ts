@@ -8,10 +8,18 @@ import { startTestServer, type TestServer } from './test-server.ts';
 const chromium = findChromium();
 const why = chromium.kind === 'none' ? ` (${chromium.reason})` : '';
 
-const SIZES = [
-  ['wide and light', { viewport: { width: 1400, height: 900 }, colorScheme: 'light' }],
-  ['narrow and dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
-] as const;
+const WIDE = { width: 1400, height: 900 };
+const NARROW = { width: 390, height: 844 };
+const LIGHT = { colorScheme: 'light', background: 'rgb(255, 255, 255)' } as const;
+const DARK = { colorScheme: 'dark', background: 'rgb(13, 17, 23)' } as const;
+
+/** The windows in which the page is visited, and how it is used there. */
+const VISITS = [
+  { viewport: WIDE, ...LIGHT, keyboard: false },
+  { viewport: NARROW, ...LIGHT, keyboard: true },
+  { viewport: WIDE, ...DARK, keyboard: true },
+  { viewport: NARROW, ...DARK, keyboard: false },
+].map(({ viewport, colorScheme, ...rest }) => ({ options: { viewport, colorScheme }, ...rest }));
 
 describe.skipIf(chromium.kind === 'none')(`the page in Chromium${why}`, () => {
   let browser: Browser;
@@ -33,72 +41,98 @@ describe.skipIf(chromium.kind === 'none')(`the page in Chromium${why}`, () => {
   const shows = (page: Page, text: string | RegExp) =>
     vi.waitFor(async () => expect(await page.textContent('body')).toMatch(text), { timeout: 20_000, interval: 50 });
 
-  test.each(SIZES)('leads through start, watch, stop and resume, %s', async (_, options) => {
-    const server = await startTestServer();
-    const states = { 'START.sh': waiting('<goto>NEXT</goto>'), 'NEXT.sh': 'echo "<result># Done</result>"' };
-    writeWorkflow(server.cwd, 'wf', {
-      ...states,
-      'workflow.yaml': 'description: Waits, then ends.\ninput: { label: What for }\n',
-    });
-    const { page, errors, foreign } = await open(server, options);
-    await shows(page, 'There are no runs yet');
-    await page.click('text=Start a run');
-    await page.click('text=Waits, then ends.');
-    await page.fill('textarea', 'nothing');
-    await page.click('button.main');
-    await shows(page, /running/);
-    await appears(server.cwd, 'here');
-    await page.click('text=Stop after the running turns');
-    await shows(page, /stopping/);
-    writeFileSync(join(server.cwd, 'go'), '');
-    await shows(page, /paused/);
-    await page.click('text="Resume"');
-    await shows(page, /completed/);
-    await page.click('text="stream"');
-    await shows(page, 'START.sh → NEXT.sh (goto)');
-    await page.click('text="turns"');
-    await page.click('text=2. NEXT.sh');
-    await shows(page, '<result># Done</result>');
-    expect([errors, foreign]).toStrictEqual([[], []]);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-  });
-
-  test('leads through start, question, answer with a file, stop and resume, narrow and dark', async () => {
-    const [, [, options]] = SIZES;
+  /** Leads a new run from its start to its end, as a visitor does, with the mouse or with the keyboard alone. */
+  async function visit({ options, keyboard, background }: (typeof VISITS)[number]): Promise<void> {
     const server = await startTestServer();
     writeWorkflow(server.cwd, 'wf', {
+      'workflow.yaml': 'description: Asks, then waits.\ninput: { label: What for }\n',
       'START.sh': `echo '# The plan' > "$RAYMOND_TASK_FOLDER/plan.md"
 echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**Publish** it? <img src=x onerror=alert(1)></ask>'`,
-      'NEXT.sh': waiting('<goto>END</goto>'),
-      'END.sh': 'echo "<result>$(cat "$RAYMOND_TASK_FOLDER"/asks/*/a.txt)</result>"',
+      'NEXT.sh': `echo "$RAYMOND_INPUT"; ${waiting('<goto>END</goto>')}`,
+      'END.sh': 'echo "<result># $(cat "$RAYMOND_TASK_FOLDER"/asks/*/a.txt)</result>"',
     });
     writeFileSync(join(server.cwd, 'mine.txt'), 'from the browser');
     const { page, errors, foreign } = await open(server, options);
-    await page.click('text=Start a run');
-    await page.click('.cards a');
-    await page.click('button.main');
+    const use = async (selector: string): Promise<void> => {
+      if (!keyboard) return page.click(selector);
+      await page.focus(selector);
+      await page.keyboard.press('Enter');
+    };
+    await shows(page, 'There are no runs yet');
+    expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe(background);
+    await use('text=Start a run');
+    await use('.cards a');
+    await page.fill('textarea', 'nothing');
+    await page.focus('text=Name');
+    // A field of a form can be left with Enter, too.
+    if (keyboard) await page.press('input[type=number]', 'Enter');
+    else await page.click('button.main');
     await shows(page, /A question for you/);
     expect(await page.evaluate('document.querySelector(".question img")')).toBe(null);
-    await page.click('text="Runs"');
+    await use('nav >> text="Runs"');
     await shows(page, /A question for you.*Publish it\?.*The plan/s);
-    await page.setInputFiles('.question input[type=file]', join(server.cwd, 'mine.txt'));
     await page.focus('.question textarea');
     await page.keyboard.type('Yes');
     await page.keyboard.press('Control+Enter');
+    // The file is still missing: the browser says so, and nothing is sent.
+    expect(await page.evaluate('document.querySelectorAll(".question :invalid").length')).toBe(1);
+    await page.setInputFiles('.question input[type=file]', join(server.cwd, 'mine.txt'));
+    await page.focus('.question textarea');
+    await page.keyboard.press('Control+Enter');
+    await appears(server.cwd, 'here');
     await vi.waitFor(async () => expect(await page.textContent('body')).not.toContain('A question for you'), {
       timeout: 20_000,
     });
-    await page.click('.run-row');
-    await appears(server.cwd, 'here');
+    await use('.run-row');
     await shows(page, /running/);
-    await page.click('text=Stop after the running turns');
+    await use('text="turns"');
+    await use('a:has-text("2. NEXT.sh")');
+    await shows(page, /At this moment.*Yes/s);
+    await use('text=back to the run');
+    await use('text=Stop after the running turns');
     await shows(page, /stopping/);
     writeFileSync(join(server.cwd, 'go'), '');
     await shows(page, /paused/);
-    await page.click('text="Resume"');
-    await shows(page, /from the browser/);
+    await use('text="Resume"');
+    await shows(page, /completed/);
+    await use('text="agents"');
+    await shows(page, 'from the browser');
+    await use('text="stream"');
+    await shows(page, 'NEXT.sh → END.sh (goto)');
+    await use('text="graph"');
+    await vi.waitFor(async () =>
+      expect(await page.evaluate('document.querySelector(".picture img")?.naturalWidth > 0')).toBe(true),
+    );
     expect([errors, foreign]).toStrictEqual([[], []]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  }
+
+  test('leads through start, watch, answer, stop and resume, wide and narrow, light and dark, with mouse or keyboard', async () => {
+    const visits = VISITS.map((each) =>
+      visit(each).catch((cause: unknown) => {
+        throw new Error(JSON.stringify(each), { cause });
+      }),
+    );
+    await Promise.all(visits);
+  }, 60_000);
+
+  test('raises the budget of a run that has spent it', async () => {
+    const server = await startTestServer();
+    writeWorkflow(server.cwd, 'wf', { 'START.md': 'Spend.', 'NEXT.md': 'More.' });
+    writeFileSync(
+      join(server.cwd, 'answers.yaml'),
+      'answers:\n  START: { text: <goto>NEXT</goto>, cost: 2 }\n  NEXT: { text: <result>bought</result>, cost: 1 }\n',
+    );
+    const args = ['--agent', 'replay:answers.yaml', '--budget', '1', '--run-id', 'r1', '--quiet'];
+    await server.raymond('run', 'wf', ...args);
+    const { page, errors } = await open(server, {});
+    await shows(page, /budget exceeded/);
+    await page.click('.run-row');
+    await shows(page, /\$2\.00 of \$1\.00.*Raise the budget to \$/s);
+    await page.fill('input[type=number]', '5');
+    await page.click('text="Resume"');
+    await shows(page, /completed.*\$3\.00 of \$5\.00.*bought/s);
+    expect(errors).toStrictEqual([]);
   });
 
   test('shows turns over time by agent, what agents say as they say it, and one turn in detail', async () => {

@@ -24,10 +24,12 @@ export function Action(props: {
   children: ComponentChildren;
   act: () => Promise<unknown>;
   kind?: 'danger' | 'main';
+  /** Whether Enter in a field of its form does it, too. */
+  submits?: boolean;
   /** A question to ask before. */
   confirm?: string;
 }) {
-  const { children, act, kind, confirm: question } = props;
+  const { children, act, kind, submits = false, confirm: question } = props;
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
   const run = async (): Promise<void> => {
@@ -44,7 +46,7 @@ export function Action(props: {
   };
   return (
     <span class="action">
-      <button type="button" class={kind ?? ''} disabled={isBusy} onClick={run}>
+      <button type={submits ? 'submit' : 'button'} class={kind ?? ''} disabled={isBusy} onClick={run}>
         {children}
       </button>
       <Failure error={error} />

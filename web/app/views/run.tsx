@@ -99,7 +99,7 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
           {message}
         </p>
       ))}
-      <div class="bar">
+      <form class="bar" onSubmit={(event) => event.preventDefault()}>
         {isLive && <Action act={act('stop')}>Stop after the running turns</Action>}
         {isLive && (
           <Action act={act('stop', { now: true })} kind="danger" confirm="End the running turns now?">
@@ -120,12 +120,12 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
           </label>
         )}
         {canGoOn && detail.status !== 'failed' && (
-          <Action act={act('resume', raised)} kind="main">
+          <Action act={act('resume', raised)} kind="main" submits>
             Resume
           </Action>
         )}
         {canGoOn && (
-          <Action act={act('retry', raised)} {...(detail.status === 'failed' && { kind: 'main' })}>
+          <Action act={act('retry', raised)} {...(detail.status === 'failed' && { kind: 'main', submits: true })}>
             Retry what failed
           </Action>
         )}
@@ -141,7 +141,7 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
             Remove
           </Action>
         )}
-      </div>
+      </form>
       {detail.warnings.length > 0 && (
         <ul class="warnings" aria-label="Warnings">
           {detail.warnings.map((warning) => (

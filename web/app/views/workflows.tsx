@@ -103,7 +103,7 @@ function StartForm({ workflow }: { workflow: WorkflowEntry }) {
             onInput={(event) => (model.value = event.currentTarget.value)}
           />
         </label>
-        <Action act={start} kind="main">
+        <Action act={start} kind="main" submits>
           Start
         </Action>
       </form>
