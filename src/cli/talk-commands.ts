@@ -43,4 +43,18 @@ export const TALK_COMMANDS: readonly CommandSpec[] = [
     ],
     load: async () => (await import('./commands/say.ts')).handleSay,
   },
+  {
+    name: 'interrupt',
+    alsoCalled: ['redirect'],
+    args: '[RUN] [AGENT] [TEXT]',
+    summary:
+      'end the running turn of an agent, which goes on with the text in the same conversation; without a text it asks how to go on',
+    flags: [],
+    examples: ['raymond interrupt last "Forget the tests, fix the build first"', 'raymond interrupt last main_worker2'],
+    exits: [
+      [EXIT.completed, 'interrupted'],
+      [EXIT.usage, 'wrong usage, or no turn can be interrupted'],
+    ],
+    load: async () => (await import('./commands/interrupt.ts')).handleInterrupt,
+  },
 ];

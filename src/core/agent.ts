@@ -7,19 +7,20 @@ import type { JoinProgress } from './join-progress.ts';
 import type { NamedFolders } from './named-folders.ts';
 import type { Rules } from './policy.ts';
 import type { Position, Session } from './position.ts';
-import type { Said } from './said.ts';
+import type { Said, TurnInterruption } from './said.ts';
 import { isPrompt } from './state-names.ts';
 import { NO_TOKENS, type Tokens } from './tokens.ts';
 import type { Worktree } from './worktree.ts';
 
 /**
  * What a turn sends to Claude Code: the state's prompt, a reminder of its tags, a request to go on after an interruption,
- * or the command that summarizes the conversation.
+ * only what people have said, or the command that summarizes the conversation.
  */
 export type TurnPrompt =
   | { readonly kind: 'state' }
   | { readonly kind: 'reminder'; readonly text: string }
   | { readonly kind: 'continue' }
+  | { readonly kind: 'said' }
   | { readonly kind: 'compact' };
 
 /** The conversation that a Claude turn uses. Its `id` is chosen before the turn starts, so that a crash cannot lose it. */
@@ -115,6 +116,8 @@ export type Phase =
       readonly implicit: boolean;
       /** What the answer of the state asked for and who decided otherwise, if an evaluator asks this. */
       readonly origin?: TransitionOrigins;
+      /** What it goes on with, together with the answer, if a person has interrupted it: then it stays in its state. */
+      readonly interrupted?: TurnPrompt;
     }
   | ({ readonly kind: 'joining' } & JoinProgress)
   /** Its turn is being ended, because the join of the agent `by` needs it no more; its cost is still to come. */
@@ -168,6 +171,8 @@ export interface Agent extends Position {
   readonly results: number | null;
   /** What people have said to it and its conversation does not have yet, as far as is known. */
   readonly said: readonly Said[];
+  /** Set while its turn is being ended because a person interrupts it. */
+  readonly interruption: TurnInterruption | null;
   /** The answer that is being evaluated; null while the state itself is at work. Then the counts above are the evaluator's. */
   readonly evaluation: Evaluation | null;
   /** How the first turn in the state came to its conversation; null until then, and for a script. */
@@ -211,6 +216,7 @@ export function newAgent({
     ...PER_STATE_DEFAULTS,
     turns: 0,
     said: [],
+    interruption: null,
     forks: 0,
     costMicros: 0,
     visits: {},

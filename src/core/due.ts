@@ -81,6 +81,8 @@ export interface ClaudeTurn extends TurnBase {
   readonly prompt: TurnPrompt;
   /** What people have said: to be put before a new prompt, or perhaps written into the turn on record. */
   readonly words: readonly Pick<Said, 'id' | 'text'>[];
+  /** Whether a person has interrupted the turn on record. */
+  readonly isBrokenOff: boolean;
   /** Model and effort that a tag asked for; they win over those of the state. */
   readonly preference: Preference;
   /** The most that the turn may cost; null if the run has no budget. */
@@ -270,6 +272,7 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     ...common,
     prompt,
     words: wordsOf(agent, record, prompt),
+    isBrokenOff: agent.interruption !== null,
     preference: preferenceOf(agent),
     budgetMicros,
     isShare: budgetMicros !== null && budgetMicros < (run.options.budgetMicros ?? 0) - run.ledger.spentMicros,

@@ -6,7 +6,7 @@ import type { CaughtOutcome } from './guards.ts';
 import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
-import type { SaidDelivered, SaidToAgent } from './said.ts';
+import type { SaidDelivered, SaidToAgent, TurnInterrupted } from './said.ts';
 import type { ModelShare, Tokens } from './tokens.ts';
 import type { TagName } from './transitions/index.ts';
 import type {
@@ -251,6 +251,7 @@ export type Event =
   | AskEvent
   | SaidToAgent
   | SaidDelivered
+  | TurnInterrupted
   | AnswerWithheld
   | VisitLimit
   | AgentPaused

@@ -27,7 +27,9 @@ export type FailureKind =
   /** A turn was gone when its run was taken up again, and is taken once more: one of Claude, or with --retry a script. */
   | 'lost'
   /** Raymond ended the turn because the run was told to stop. */
-  | 'stopped';
+  | 'stopped'
+  /** A person interrupted the turn, and says how the agent goes on. */
+  | 'broken_off';
 
 /**
  * Why an agent is paused: a turn failed, its state cannot be read, or the answer of its script names what does not
@@ -66,6 +68,7 @@ export const REACTIONS: Record<FailureKind, Reaction> = {
   interrupted: 'pause',
   lost: 'again',
   stopped: 'again',
+  broken_off: 'again',
 };
 
 const FIRST_DELAY_MS = 2_000;

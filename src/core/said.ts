@@ -11,6 +11,16 @@ export interface Said {
   readonly heard: boolean;
 }
 
+/** A person wants the running turn of an agent to end, and the agent to go on otherwise in the same conversation. */
+export interface TurnInterruption {
+  readonly id: string;
+  readonly turn: number;
+  /** What the agent goes on with; null if the person is to be asked. */
+  readonly text: string | null;
+  readonly by: string;
+  readonly saidAt: number;
+}
+
 interface AgentEvent {
   /** In milliseconds since 1970. */
   readonly at: number;
@@ -39,4 +49,19 @@ export interface SaidDelivered extends AgentEvent {
   readonly said: string;
   readonly turn: number;
   readonly via: 'turn' | 'prompt';
+}
+
+/** A person interrupts the running turn of an agent. */
+export interface TurnInterrupted extends AgentEvent {
+  readonly kind: 'turn_interrupted';
+  /** Its id. */
+  readonly interrupt: string;
+  /** What the agent goes on with; null if the person is asked. */
+  readonly text: string | null;
+  readonly by: string;
+  readonly saidAt: number;
+  /** The turn that ends; null if none does. */
+  readonly turn: number | null;
+  /** Why nothing is interrupted; null if something is. */
+  readonly refused: string | null;
 }

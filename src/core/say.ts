@@ -51,7 +51,7 @@ export function unheardWarning({ id, state, said }: Agent, at: number): readonly
 
 /** The number of the turn of an agent that words can be written into; null if there is none. */
 export function findHearingTurn(agent: Agent): number | null {
-  const turn = agent.phase.kind === 'running' ? recordedTurn(agent.phase) : null;
+  const turn = agent.phase.kind === 'running' && agent.interruption === null ? recordedTurn(agent.phase) : null;
   return turn !== null && takesWords(agent, turn) ? turn.number : null;
 }
 

@@ -158,6 +158,19 @@ export interface SaidSignal {
   readonly isReachable: boolean;
 }
 
+/** A person interrupts the running turn of an agent. */
+export interface InterruptSignal {
+  readonly kind: 'interrupt';
+  readonly at: number;
+  readonly about: { readonly agent: string };
+  /** Its id. */
+  readonly interrupt: string;
+  /** What the agent goes on with; null if the person is to be asked. */
+  readonly text: string | null;
+  readonly by: string;
+  readonly saidAt: number;
+}
+
 /** A running turn has got what was said to its agent. */
 export interface HeardSignal {
   readonly kind: 'heard';
@@ -228,6 +241,7 @@ export type Signal =
   | AskTimedOutSignal
   | SaidSignal
   | HeardSignal
+  | InterruptSignal
   | Noticed
   | Stopped
   | Resumed;

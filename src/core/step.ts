@@ -11,6 +11,7 @@ import { handleAnswered } from './signals/answered.ts';
 import { handleAskAnswered, handleAskTimedOut } from './signals/ask-ended.ts';
 import { handleBegan } from './signals/began.ts';
 import { handleFailed } from './signals/failed.ts';
+import { handleInterruptSignal } from './signals/interrupt.ts';
 import { handleNoticed } from './signals/noticed.ts';
 import { handleResumed } from './signals/resumed.ts';
 import { handleHeard, handleSaid } from './signals/said.ts';
@@ -37,6 +38,7 @@ const HANDLERS: Handlers = {
   ask_timed_out: handleAskTimedOut,
   said: handleSaid,
   heard: handleHeard,
+  interrupt: handleInterruptSignal,
   noticed: handleNoticed,
   stopped: handleStopped,
   resumed: handleResumed,

@@ -193,6 +193,16 @@ const FIELDS: EventFormatters<object> = {
     turn,
     refused,
   }),
+  turn_interrupted: ({ agent, state, interrupt, text, by, saidAt, turn, refused }) => ({
+    agent,
+    state,
+    interrupt_id: interrupt,
+    text,
+    by,
+    said_at: formatIso(saidAt),
+    turn,
+    refused,
+  }),
   said_delivered: ({ agent, state, said, turn, via }) => ({ agent, state, said_id: said, turn, via }),
   answer_withheld: ({ agent, state, requested, implicit, session, sessionUse, cwd, costMicros }) => ({
     agent,

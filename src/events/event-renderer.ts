@@ -144,6 +144,7 @@ const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle>> = {
   ask_timed_out: 'yellow',
   said: 'cyan',
   said_delivered: 'cyan',
+  turn_interrupted: 'yellow',
   reminded: 'yellow',
   run_stopping: 'yellow',
   session_lost: 'yellow',

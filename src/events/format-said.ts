@@ -1,4 +1,4 @@
-import type { SaidDelivered, SaidToAgent } from '../core/said.ts';
+import type { SaidDelivered, SaidToAgent, TurnInterrupted } from '../core/said.ts';
 
 /** What a person says to an agent, and whether it is heard at once. */
 export const formatSaid = ({ by, text, turn, refused }: SaidToAgent): string =>
@@ -9,3 +9,9 @@ export const formatSaid = ({ by, text, turn, refused }: SaidToAgent): string =>
 /** That an agent has got what was said. */
 export const formatDelivery = ({ via }: SaidDelivered): string =>
   via === 'turn' ? 'has heard what was said' : 'hears what was said, with the prompt of this turn';
+
+/** That a person interrupts an agent, and how it is to go on. */
+export function formatInterruption({ by, text, refused }: TurnInterrupted): string {
+  if (refused !== null) return `${by} cannot interrupt it, because ${refused}`;
+  return `interrupted by ${by}${text === null ? '' : `; it goes on with: ${text}`}`;
+}

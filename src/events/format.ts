@@ -8,7 +8,7 @@ import { countTokens, sumTokens, type Tokens } from '../core/tokens.ts';
 import type { TurnWait } from '../core/turn-wait.ts';
 import type { Joined } from '../core/worker-event.ts';
 import { formatWorktreeContent } from '../core/worktree.ts';
-import { formatDelivery, formatSaid } from './format-said.ts';
+import { formatDelivery, formatInterruption, formatSaid } from './format-said.ts';
 import { formatFollowedTags } from './format-tags.ts';
 import { sanitizeLines, sanitizeShortLine } from './sanitize.ts';
 
@@ -186,6 +186,7 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   ask_timed_out: ({ ask, state }) => `${state}: nobody answered ${ask} in time`,
   said: formatSaid,
   said_delivered: formatDelivery,
+  turn_interrupted: formatInterruption,
   answer_withheld: ({ state, requested }) =>
     `${state}: the budget is used up; the answer is kept for a resume${requested.length === 0 ? '' : ` (it asks for ${formatFollowedTags(requested)})`}`,
   visit_limit: ({ state, maxVisits }) => `${state} was entered ${maxVisits} times, as often as max_visits allows`,

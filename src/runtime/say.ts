@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Agent } from '../core/agent.ts';
 import { isDone } from '../core/done-phase.ts';
+import { explainFirmness } from '../core/interruption.ts';
 import { isLive } from '../core/observed-status.ts';
 import type { Run } from '../core/run.ts';
 import type { SaidToAgent } from '../core/said.ts';
@@ -12,7 +13,7 @@ import { readEvents } from '../store/journal-events.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { resolveRunId } from '../store/runs.ts';
-import { writeWordRequest } from '../store/word-request.ts';
+import { type WordRequest, writeWordRequest } from '../store/word-request.ts';
 import { describeAnswerer } from './answerer.ts';
 import { endedRunError, toWords } from './words.ts';
 
@@ -42,25 +43,76 @@ export interface SayOutcome {
 /** Says something to an agent of a run. It is on disk when this resolves, whatever happens to the run. Throws if nobody can hear it. */
 export async function sayToAgent(runRef: string, request: SayRequest): Promise<SayOutcome> {
   const text = toWords(request.text);
-  const layout = findLayout(request.cwd);
-  const run = await resolveRunId(layout, runRef);
-  const observed = await observeRun(layout, run);
+  const { layout, run, isLive: isDriven } = await findRun(runRef, request.cwd);
   // `say RUN AGENT` without a text is a slip.
-  if (request.agent === null && observed.run.agents.some(({ id }) => id === text))
+  if (request.agent === null && run.agents.some(({ id }) => id === text))
     throw new RaymondError(`${text} is an agent: there is nothing to say to it`, {
       exitCode: EXIT.usage,
       hint: 'Write the text after it.',
     });
-  const agent = findListener(observed.run, request.agent);
+  const agent = findListener(run, request.agent);
+  const { said, file } = await write(layout, run, request, { kind: 'say', agent: agent.id, text });
+  if (!isDriven) return { run: run.id, agent, said, fate: 'resume' };
+  if (!(await isTakenUp(file))) return { run: run.id, agent, said, fate: 'unknown' };
+  const { turn, refused } = await findFate(layout, run.id, agent.id, said);
+  if (refused !== null) throw deafError(run.id, refused);
+  return { run: run.id, agent, said, fate: turn === null ? 'prompt' : 'turn' };
+}
+
+/** How to interrupt an agent. */
+export interface InterruptRequest extends Omit<SayRequest, 'text'> {
+  /** What the agent goes on with; null if it is to ask. */
+  readonly text: string | null;
+}
+
+/** An agent that is being interrupted; `isTakenUp` is false if the process that drives the run does not respond. */
+export interface InterruptOutcome {
+  readonly run: string;
+  readonly agent: Agent;
+  readonly isTakenUp: boolean;
+}
+
+/** Interrupts the running turn of an agent, which then goes on with the text, or asks. Throws if there is nothing to interrupt. */
+export async function interruptAgent(runRef: string, request: InterruptRequest): Promise<InterruptOutcome> {
+  const text = request.text === null ? null : toWords(request.text);
+  const { layout, run, isLive: isDriven } = await findRun(runRef, request.cwd);
+  // `interrupt RUN AGENT` without a text asks.
+  const isName = request.agent === null && text !== null && run.agents.some(({ id }) => id === text);
+  const agent = findListener(run, isName ? text : request.agent);
+  const words = isName ? null : text;
+  if (!isDriven)
+    throw new RaymondError(`no process drives the run ${run.id}: no turn of it can be interrupted`, {
+      exitCode: EXIT.usage,
+      hint: `\`raymond say ${run.id} ${agent.id} TEXT\` says something that it hears when the run is resumed.`,
+    });
+  const refusal = explainFirmness(run, agent, words);
+  if (refusal !== null) throw firmError(run.id, agent.id, refusal);
+  const { said, file } = await write(layout, run, request, { kind: 'interrupt', agent: agent.id, text: words });
+  if (!(await isTakenUp(file))) return { run: run.id, agent, isTakenUp: false };
+  const { refused } = await findFate(layout, run.id, agent.id, said);
+  if (refused !== null) throw firmError(run.id, agent.id, refused);
+  return { run: run.id, agent, isTakenUp: true };
+}
+
+async function findRun(
+  runRef: string,
+  cwd: string,
+): Promise<{ readonly layout: StoreLayout; readonly run: Run; readonly isLive: boolean }> {
+  const layout = findLayout(cwd);
+  const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
+  return { layout, run, isLive: isLive(observedStatus) };
+}
+
+/** Puts a request on disk. */
+async function write(
+  layout: StoreLayout,
+  { id: run }: Run,
+  { env }: Pick<SayRequest, 'env'>,
+  words: Pick<WordRequest, 'kind' | 'agent' | 'text'>,
+): Promise<{ readonly said: string; readonly file: string }> {
   const said = randomUUID();
-  const by = describeAnswerer(request.env);
-  const words = { kind: 'say', id: said, agent: agent.id, text, by, at: Date.now() } as const;
-  const file = await writeWordRequest(layout.wordsFolder(run), words);
-  if (!isLive(observed.observedStatus)) return { run, agent, said, fate: 'resume' };
-  if (!(await isTakenUp(file))) return { run, agent, said, fate: 'unknown' };
-  const { turn, refused } = await findWords(layout, run, agent.id, said);
-  if (refused !== null) throw deafError(run, refused);
-  return { run, agent, said, fate: turn === null ? 'prompt' : 'turn' };
+  const request = { ...words, id: said, by: describeAnswerer(env), at: Date.now() };
+  return { said, file: await writeWordRequest(layout.wordsFolder(run), request) };
 }
 
 const POLL_INTERVAL_MS = 50;
@@ -75,18 +127,23 @@ async function isTakenUp(file: string): Promise<boolean> {
   return !existsSync(file);
 }
 
-/** What the run has made of something that was said. */
-async function findWords(
+/** What the run has made of a request. */
+async function findFate(
   layout: StoreLayout,
   id: string,
   agent: string,
-  said: string,
+  request: string,
 ): Promise<Pick<SaidToAgent, 'turn' | 'refused'>> {
   const { run } = await observeRun(layout, id);
-  const found = run.agents.find((each) => each.id === agent)?.said.find((each) => each.id === said);
+  const { said = [], interruption = null } = run.agents.find((each) => each.id === agent) ?? {};
+  const found = said.find((each) => each.id === request);
   if (found !== undefined) return { turn: found.turn, refused: null };
-  // It has been heard already, or was refused.
-  for await (const { event } of readEvents(layout, id)) if (event.kind === 'said' && event.said === said) return event;
+  if (interruption?.id === request) return { turn: interruption.turn, refused: null };
+  // It is over already, or was refused.
+  for await (const { event } of readEvents(layout, id)) {
+    if (event.kind === 'said' && event.said === request) return event;
+    if (event.kind === 'turn_interrupted' && event.interrupt === request) return event;
+  }
   return { turn: null, refused: null };
 }
 
@@ -124,4 +181,10 @@ const deafError = (run: string, refused: string): RaymondError =>
   new RaymondError(`it was not delivered in ${run}: ${refused}`, {
     exitCode: EXIT.usage,
     hint: `\`raymond logs ${run}\` shows what happened.`,
+  });
+
+const firmError = (run: string, agent: string, refused: string): RaymondError =>
+  new RaymondError(`${agent} of ${run} is not interrupted: ${refused}`, {
+    exitCode: EXIT.usage,
+    hint: `\`raymond say ${run} ${agent} TEXT\` says something that it hears later; \`raymond stop ${run}\` stops the run.`,
   });

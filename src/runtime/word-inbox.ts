@@ -13,6 +13,8 @@ export interface WordInboxContext {
   readonly layout: StoreLayout;
   readonly run: Run;
   readonly backend: Backend;
+  /** Ends the running turn of an agent by force. */
+  readonly end: (agent: string) => void;
   readonly clock: Clock;
   readonly send: (signal: Signal) => void;
   readonly warn: (about: { readonly agent: string; readonly state: string }, message: string) => void;
@@ -36,7 +38,10 @@ export class WordInbox {
     const { layout, run } = this.context;
     if (run.seq > 0 && listWordRequests(this.folder).length > 0) {
       const journaled = new Set<string>();
-      for await (const { event } of readEvents(layout, run.id)) if (event.kind === 'said') journaled.add(event.said);
+      for await (const { event } of readEvents(layout, run.id)) {
+        if (event.kind === 'said') journaled.add(event.said);
+        if (event.kind === 'turn_interrupted') journaled.add(event.interrupt);
+      }
       this.look(journaled);
     } else this.look();
   }
@@ -46,15 +51,18 @@ export class WordInbox {
     for (const name of listWordRequests(this.folder)) if (!this.seen.has(name)) this.takeUp(name, journaled);
   }
 
-  /** Passes on what is in the journal now. */
+  /** Passes on what is in the journal now. Its file goes first: then it is never taken for something new. */
   passOn(events: readonly Event[]): void {
+    const { backend, end } = this.context;
     for (const event of events) {
-      if (event.kind !== 'said') continue;
-      // It goes before anything is done with it: then it is never taken for something new.
-      const name = this.nameById.get(event.said);
-      if (name !== undefined) this.remove(name, event.said);
-      if (event.turn !== null)
-        this.context.backend.say?.(event.agent, event.turn, { id: event.said, text: event.text });
+      if (event.kind === 'said') {
+        this.remove(event.said);
+        if (event.turn !== null) backend.say?.(event.agent, event.turn, { id: event.said, text: event.text });
+      }
+      if (event.kind === 'turn_interrupted') {
+        this.remove(event.interrupt);
+        if (event.turn !== null && backend.interrupt?.(event.agent) !== true) end(event.agent);
+      }
     }
   }
 
@@ -68,17 +76,21 @@ export class WordInbox {
       warn({ agent, state }, `what ${join(this.folder, name)} says cannot be read: it is not delivered to anybody`);
       return;
     }
-    const { id, agent, text, by, at: saidAt } = request;
+    const { kind, id, agent, text, by, at: saidAt } = request;
+    this.nameById.set(id, name);
     if (journaled.has(id)) {
-      this.remove(name, id);
+      this.remove(id);
       return;
     }
-    this.nameById.set(id, name);
-    const isReachable = backend.canReach?.(agent) ?? false;
-    send({ kind: 'said', at: clock.now(), about: { agent }, said: id, text, by, saidAt, isReachable });
+    const signal = { at: clock.now(), about: { agent }, by, saidAt };
+    if (kind === 'interrupt') send({ kind, ...signal, interrupt: id, text });
+    else if (text !== null)
+      send({ kind: 'said', ...signal, said: id, text, isReachable: backend.canReach?.(agent) ?? false });
   }
 
-  private remove(name: string, id: string): void {
+  private remove(id: string): void {
+    const name = this.nameById.get(id);
+    if (name === undefined) return;
     removeWordRequest(join(this.folder, name));
     this.nameById.delete(id);
   }

@@ -78,7 +78,10 @@ export async function createWorld(
     makeFolder: (turn, files) => createTurnFolder(layout, id, turn, files, runtime.storeOptions.durable),
   };
   const backend = await context.backendFactory.create(turnContext);
-  const words = new WordInbox({ layout, run, backend, clock, send: control.send, warn });
+  const words = new WordInbox({
+    ...{ layout, run, backend, clock, send: control.send, warn },
+    end: (agent) => turnContext.endings.end(agent),
+  });
   await words.open();
   control.onWords(words);
   const debug = options.debug && runtime.debugFiles ? await createDebugFiles(context, warn) : null;

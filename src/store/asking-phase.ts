@@ -31,6 +31,15 @@ const followedTag = z.strictObject({
   written: z.strictObject({ target: textOrNull, attributes: texts }),
 });
 
+/** What a turn sends to Claude Code. */
+export const PROMPT_SCHEMA = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('state') }),
+  z.strictObject({ kind: z.literal('reminder'), text: z.string() }),
+  z.strictObject({ kind: z.literal('continue') }),
+  z.strictObject({ kind: z.literal('said') }),
+  z.strictObject({ kind: z.literal('compact') }),
+]);
+
 /** The phase of an agent that waits for the answer of a person. */
 export const ASKING_PHASE_SCHEMA = z.strictObject({
   kind: z.literal('asking'),
@@ -46,4 +55,5 @@ export const ASKING_PHASE_SCHEMA = z.strictObject({
       choice: z.strictObject({ by: z.enum(['answer', 'evaluator', 'guard']), name: textOrNull, why: textOrNull }),
     })
     .exactOptional(),
+  interrupted: PROMPT_SCHEMA.exactOptional(),
 });

@@ -9,3 +9,12 @@ export const SAID_SCHEMA = z.strictObject({
   turn: z.number().int().nonnegative().nullable(),
   heard: z.boolean(),
 });
+
+/** What a person wants instead of a running turn. */
+export const INTERRUPTION_SCHEMA = z.strictObject({
+  id: z.string(),
+  turn: z.number().int().nonnegative(),
+  text: z.string().nullable(),
+  by: z.string(),
+  saidAt: z.number(),
+});

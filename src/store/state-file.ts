@@ -4,10 +4,10 @@ import { type FailureKind, REACTIONS } from '../core/failure.ts';
 import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { NO_TOKENS } from '../core/tokens.ts';
-import { ASKING_PHASE_SCHEMA } from './asking-phase.ts';
+import { ASKING_PHASE_SCHEMA, PROMPT_SCHEMA as prompt } from './asking-phase.ts';
 import { checkState } from './checksum.ts';
 import { rulesSchema } from './rules-schema.ts';
-import { SAID_SCHEMA } from './said-schema.ts';
+import { INTERRUPTION_SCHEMA, SAID_SCHEMA } from './said-schema.ts';
 import type { RunStart, SavedRun } from './saved-run.ts';
 import { invalidStateFileError, migrateRunData, parseVersionedJson, validateWith } from './versioned-json.ts';
 
@@ -42,13 +42,6 @@ const frame = z.strictObject({
   callVisits: visitCounts.exactOptional(),
   nesting,
 });
-
-const prompt = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('state') }),
-  z.strictObject({ kind: z.literal('reminder'), text: z.string() }),
-  z.strictObject({ kind: z.literal('continue') }),
-  z.strictObject({ kind: z.literal('compact') }),
-]);
 
 const sessionUse = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('new'), id: z.string() }),
@@ -168,6 +161,7 @@ const agent = z.strictObject({
   askId: orNull(z.string()).default(null),
   results: orNull(count).default(null),
   said: z.array(SAID_SCHEMA).default([]),
+  interruption: orNull(INTERRUPTION_SCHEMA).default(null),
   turns: count,
   forks: count,
   costMicros: micros,

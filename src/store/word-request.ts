@@ -5,7 +5,7 @@ import { diskError } from './disk-error.ts';
 import { createFile, makePrivateFolder } from './files.ts';
 
 /*
- * What a person says to an agent is a file in the folder `said` of its run, until the run's owner has it in the journal.
+ * What a person says to an agent, with or without interrupting it, is a file in the folder `said` of its run, until the run's owner has it in the journal.
  *
  * 1. The file is complete and on disk from the first moment: it survives every crash, and a run that nobody drives finds it
  *    when it is resumed.
@@ -15,12 +15,13 @@ import { createFile, makePrivateFolder } from './files.ts';
 
 const VERSION = 1;
 
-/** What a person says to an agent. */
+/** What a person says to an agent, or that its turn is to be interrupted. */
 export interface WordRequest {
-  readonly kind: 'say';
+  readonly kind: 'say' | 'interrupt';
   readonly id: string;
   readonly agent: string;
-  readonly text: string;
+  /** Null for an interruption after which the person is asked. */
+  readonly text: string | null;
   readonly by: string;
   readonly at: number;
 }
@@ -58,9 +59,9 @@ export function readWordRequest(file: string): WordRequest | null | undefined {
 /** Checked by hand: every run looks for requests, and few load the library for schemas, which takes 40 ms. */
 function toWordRequest(data: Readonly<Record<string, unknown>>): WordRequest | null {
   const { version, kind, id, agent, text, by, at } = data;
-  if (version !== VERSION || kind !== 'say' || typeof at !== 'number') return null;
-  if (typeof id !== 'string' || typeof agent !== 'string' || typeof text !== 'string' || typeof by !== 'string')
-    return null;
+  if (version !== VERSION || (kind !== 'say' && kind !== 'interrupt') || typeof at !== 'number') return null;
+  if (typeof id !== 'string' || typeof agent !== 'string' || typeof by !== 'string') return null;
+  if (typeof text !== 'string' && (text !== null || kind === 'say')) return null;
   return { kind, id, agent, text, by, at };
 }
 

@@ -18,6 +18,8 @@ export interface Backend {
   canReach?(agent: string): boolean;
   /** Writes what was said to an agent into this turn of it, if that is still possible. */
   say?(agent: string, turn: number, words: Pick<Said, 'id' | 'text'>): void;
+  /** Interrupts the running turn of an agent, which then ends by itself. False if that is not possible. */
+  interrupt?(agent: string): boolean;
   /** Ends what the backend keeps between turns. */
   close?(): Promise<void>;
   /** Waits for the answer to a question in place of people; undefined if it has none. */

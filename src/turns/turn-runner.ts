@@ -74,6 +74,7 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
         }
         if (turn.kind === 'worktree') return takeWorktreeTurn(turn, end);
         const adopted = !preparedAgents.delete(turn.agent);
+        if (turn.kind === 'claude' && turn.isBrokenOff) context.endings.end(turn.agent);
         return turn.kind === 'script' ? runnerFor(turn.state).take(turn, adopted) : backend.take(turn, adopted);
       }),
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
 import { readRunEvents } from '../../src/runtime/run-files.ts';
 import { runWorkflow } from '../../src/runtime/start.ts';
@@ -142,5 +142,31 @@ describe('say', () => {
       err: expect.stringContaining('the run r1 has ended: nobody is left to talk to'),
     });
     expect((await raymond('logs', 'r1')).out).toContain('main_ask1 has ended without having heard what was said to it');
+  });
+});
+
+describe('interrupt', () => {
+  test.each([
+    [['interrupt'], 'there is no run to interrupt'],
+    [['interrupt', 'r1', 'main', 'x'], 'no process drives the run r1: no turn of it can be interrupted'],
+    [['interrupt', 'r1', 'worker', 'x'], 'nothing can be said to worker of r1: there is no agent worker'],
+  ])('refuses %j', async (argv, message) => {
+    const { raymond } = await waitingProject();
+    const { code, err } = await raymond(...argv);
+    expect([code, err.split('\n')[0]]).toStrictEqual([64, `raymond: ${message}`]);
+  });
+
+  test('of a script is refused', async () => {
+    const { cwd, raymond } = newCliProject();
+    writeWorkflow(cwd, 'wf', { ...WORKS, 'ASK.sh': 'echo "<result>over</result>"' });
+    const running = await runWorkflow(join(cwd, 'wf'), { cwd, runId: 'r1', env: process.env });
+    await vi.waitUntil(() => existsSync(join(cwd, 'waits')));
+    const { code, err } = await raymond('interrupt', 'r1');
+    expect([code, err.split('\n')[0]]).toStrictEqual([
+      64,
+      'raymond: main of r1 is not interrupted: START.sh is a script, which cannot be interrupted and go on',
+    ]);
+    writeFileSync(join(cwd, 'gate'), '');
+    expect((await running.finished).status).toBe('completed');
   });
 });

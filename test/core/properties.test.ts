@@ -34,7 +34,19 @@ test('the random runs reach every part of the interpreter', () => {
     });
   }
   expect([...seen].sort()).toStrictEqual([
-    ...['answered', 'ask_answered', 'ask_timed_out', 'began', 'failed', 'heard', 'resumed', 'said', 'stopped', 'woke'],
+    ...[
+      'answered',
+      'ask_answered',
+      'ask_timed_out',
+      'began',
+      'failed',
+      'heard',
+      'interrupt',
+      'resumed',
+      'said',
+      'stopped',
+      'woke',
+    ],
     ...['worktree_closed', 'worktree_made', 'worktree_refused'],
   ]);
   expect([...kinds].sort()).toStrictEqual(
@@ -42,7 +54,7 @@ test('the random runs reach every part of the interpreter', () => {
       ...['agent_ended', 'agent_failed', 'agent_paused', 'agent_resumed', 'agent_started', 'answer_withheld'],
       ...['ask_answered', 'ask_timed_out', 'asked', 'evaluated', 'evaluating', 'phase asking'],
       ...GUARD_OUTCOMES.map((outcome) => `guard ${outcome}`),
-      ...['said', 'said_delivered'],
+      ...['said', 'said_delivered', 'turn_interrupted'],
       ...['agent_cancelled', 'archived', 'cancelling', 'joined', 'joining'],
       ...['phase cancelled', 'phase cancelling', 'phase joining'],
       ...['phase ended', 'phase failed', 'phase limited', 'phase paused', 'phase ready', 'phase running'],
@@ -398,11 +410,15 @@ test('what was said is delivered until a conversation has it, and not once more'
     fc.property(story, (actions) => {
       const waiting = new Map<string, string>();
       const delivered = new Map<string, number>();
+      /** Words that are said later: after an interruption, or in answer to the question that it asks. */
+      const later = new Set<string>();
       applyActions(fresh(), actions, new CostMeter(), (before, signal, after, events) => {
         for (const event of events) {
           if (event.kind === 'said' && event.refused === null) waiting.set(event.said, event.agent);
+          if (event.kind === 'turn_interrupted') later.add(event.interrupt);
+          if (event.kind === 'asked') later.add(event.ask);
           if (event.kind === 'said_delivered') {
-            expect(waiting.has(event.said)).toBe(true);
+            expect(waiting.has(event.said) || later.has(event.said)).toBe(true);
             delivered.set(event.said, event.turn);
           }
         }

@@ -88,7 +88,7 @@ export interface Action {
   readonly micros: number;
   readonly killed: boolean;
   readonly denied: boolean;
-  readonly interlude: 'stop' | 'resume' | 'say' | 'hear' | null;
+  readonly interlude: 'stop' | 'resume' | 'say' | 'hear' | 'interrupt' | null;
 }
 
 const state = fc.constantFrom('START', 'A.md', 'B', 'S.sh', 'GATE', 'NOWHERE', '../A');
@@ -194,7 +194,7 @@ export const action: fc.Arbitrary<Action> = fc.record({
   interlude: fc.oneof(
     { weight: 20, arbitrary: fc.constant(null) },
     { weight: 1, arbitrary: fc.constantFrom('stop', 'resume') },
-    { weight: 3, arbitrary: fc.constantFrom('say', 'hear') },
+    { weight: 3, arbitrary: fc.constantFrom('say', 'hear', 'interrupt') },
   ),
 });
 
@@ -220,7 +220,8 @@ function lostMicros({ ledger }: Run, state: string, reported: number): number {
 export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefined {
   const at = 2000 + run.seq * 10;
   const scope = scopeOfWorkflow(WORKFLOW);
-  const words = action.interlude === 'say' || action.interlude === 'hear' ? wordsSignal(run, action, at) : undefined;
+  const isAboutWords = ['say', 'hear', 'interrupt'].includes(action.interlude ?? '');
+  const words = isAboutWords ? wordsSignal(run, action, at) : undefined;
   if (words !== undefined) return words;
   if (action.interlude === 'stop') return { kind: 'stopped', at, by: 'stopped' };
   if (action.interlude === 'resume' || run.status !== 'running') {
@@ -304,6 +305,9 @@ function wordsSignal({ agents, seq }: Run, { interlude, pick, killed }: Action, 
   const written = agent.said.find(({ turn, heard }) => turn !== null && !heard);
   if (interlude === 'hear') return written && { kind: 'heard', at, about, said: written.id };
   const words = { said: `w${seq}`, text: `words ${seq}`, by: 'anna@laptop', saidAt: at - 1 };
+  const { said: interrupt, text, by, saidAt } = words;
+  if (interlude === 'interrupt')
+    return { kind: 'interrupt', at, about, interrupt, text: killed ? text : null, by, saidAt };
   return { kind: 'said', at, about, ...words, isReachable: !killed };
 }
 

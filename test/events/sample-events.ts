@@ -101,6 +101,17 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
     ...{ ...here, kind: 'said', said: 'w1', text: 'Leave the tests alone', by: 'anna@laptop', saidAt: AT - 1_000 },
     ...{ turn: 2, refused: null },
   },
+  turn_interrupted: {
+    ...{
+      ...here,
+      kind: 'turn_interrupted',
+      interrupt: 'i1',
+      text: 'Start over',
+      by: 'anna@laptop',
+      saidAt: AT - 1_000,
+    },
+    ...{ turn: 2, refused: null },
+  },
   said_delivered: { ...here, kind: 'said_delivered', said: 'w1', turn: 2, via: 'turn' },
   answer_withheld: {
     ...{ ...here, kind: 'answer_withheld', requested: [calledTag], implicit: false, session: 's2', sessionUse: 'new' },

@@ -37,6 +37,7 @@ function newTurn(time: VirtualTime) {
       evaluators: [],
       evaluates: null,
       words: [],
+      isBrokenOff: false,
       prompt: { kind: 'state' },
       preference: { model: null, effort: null },
     },

@@ -32,7 +32,15 @@ function newReplay(answers: string) {
     capMicros: null,
   } as const;
   const prompt: ClaudeTurn = {
-    ...{ ...place, kind: 'claude', state: 'START.md', record, prompt: { kind: 'state' }, words: [] },
+    ...{
+      ...place,
+      kind: 'claude',
+      state: 'START.md',
+      record,
+      prompt: { kind: 'state' },
+      words: [],
+      isBrokenOff: false,
+    },
     ...{ preference: { model: null, effort: null }, budgetMicros: null, isShare: false },
   };
   const script: ScriptTurn = { ...place, kind: 'script', state: 'RUN.sh', record, attributes: {} };

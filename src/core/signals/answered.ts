@@ -1,6 +1,7 @@
 import { endCompaction } from '../compaction.ts';
 import type { Step } from '../event.ts';
 import { followAnswer, requestedTags } from '../follow-answer.ts';
+import { goOnOtherwise } from '../interruption.ts';
 import { openSessionOf } from '../left-state.ts';
 import { type Run, withAgent } from '../run.ts';
 import type { Answered } from '../signal.ts';
@@ -17,6 +18,7 @@ export function handleAnswered(run: Run, signal: Answered): Step {
   });
   const { agent, turn } = ended;
   if (ended.isCancelled) return afterCancelled(ended, at);
+  if (ended.interruption !== null) return goOnOtherwise(ended, ended.interruption, true, at);
   if (turn.prompt.kind === 'compact') {
     // An answer says why there is no summary.
     const next = endCompaction(ended.run, agent, at, text === '' ? null : text);

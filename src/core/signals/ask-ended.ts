@@ -1,6 +1,7 @@
 import { type Agent, PER_STATE_DEFAULTS } from '../agent.ts';
 import type { AskAnswer } from '../ask.ts';
 import type { Event, Step } from '../event.ts';
+import { goOnWithAnswer } from '../interruption.ts';
 import { leftStateOf } from '../left-state.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { AskAnsweredSignal, AskTimedOutSignal } from '../signal.ts';
@@ -20,6 +21,8 @@ export function followAskAnswer(run: Run, agent: Agent, answer: AskAnswer, at: n
   const { phase, id, state } = agent;
   if (phase.kind !== 'asking' || phase.ask !== answer.ask) return { run, events: [] };
   const answered: Event = { kind: 'ask_answered', at, agent: id, state, ...answer };
+  if (phase.interrupted !== undefined)
+    return { run: withAgent(run, goOnWithAnswer(run, agent, answer, phase.interrupted)), events: [answered] };
   return leaveQuestion(run, agent, phase, { to: phase.question.next, input: answer.text, ended: answered });
 }
 

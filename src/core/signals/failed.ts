@@ -3,6 +3,7 @@ import { indexOfAgent } from '../agent-index.ts';
 import { endCompaction } from '../compaction.ts';
 import type { Step } from '../event.ts';
 import { backOffMs, type Failure, REACTIONS, type Reaction } from '../failure.ts';
+import { goOnOtherwise } from '../interruption.ts';
 import { averageMicros, type CostReport } from '../ledger.ts';
 import { type Run, withAgent } from '../run.ts';
 import type { Failed } from '../signal.ts';
@@ -25,6 +26,7 @@ export function handleFailed(run: Run, signal: Failed): Step {
     prints: signal.prints,
   });
   if (ended.isCancelled) return afterCancelled(ended, at);
+  if (ended.interruption !== null) return goOnOtherwise(ended, ended.interruption, progress !== 'none', at);
   const reaction = chooseReaction(ended, failure);
   const next = givesUpCompaction(ended, reaction)
     ? endCompaction(ended.run, ended.agent, at, failure.message)
@@ -62,7 +64,10 @@ function givesUpCompaction({ run, agent, turn }: FinishedTurn, reaction: Reactio
 
 /** The prompt of the next attempt: the same again, or a request to go on if the answer had begun. */
 function nextPrompt({ turn }: FinishedTurn, progress: Failed['progress']): TurnPrompt {
-  return progress === 'answer' && turn.prompt.kind !== 'compact' ? { kind: 'continue' } : turn.prompt;
+  const { kind } = turn.prompt;
+  // What was said is in the conversation once its prompt is.
+  const hasBegun = progress === 'answer' || (progress === 'prompt' && kind === 'said');
+  return hasBegun && kind !== 'compact' ? { kind: 'continue' } : turn.prompt;
 }
 
 type ReactionHandler = (over: FinishedTurn, signal: Failed, prompt: TurnPrompt) => Step;

@@ -6,6 +6,7 @@ import { finishCancelled } from '../join.ts';
 import { addMicros, believableCost, type CostReport, enterCost, microsToUsd } from '../ledger.ts';
 import type { Session } from '../position.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
+import type { TurnInterruption } from '../said.ts';
 import { leftToSay } from '../say.ts';
 import { strongerStop } from '../status.ts';
 import { addTokens, splitCost, sumTokens } from '../tokens.ts';
@@ -17,6 +18,8 @@ export interface FinishedTurn {
   readonly turn: RunningTurn;
   /** Whether a join needed the agent no more, so that it does not matter how the turn ended. */
   readonly isCancelled: boolean;
+  /** What a person wants instead of it, if it was interrupted: then it does not matter either. */
+  readonly interruption: TurnInterruption | null;
   readonly events: readonly Event[];
 }
 
@@ -40,6 +43,7 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   const turn = recordedTurn(before.phase);
   if (turn === null) throw new Error(`${before.id} is ${before.phase.kind}: it has no turn to end`);
   const isCancelled = before.phase.kind === 'cancelling';
+  const interruption = before.interruption?.turn === turn.number ? before.interruption : null;
   const isClaudeTurn = turn.session !== null;
   const sessionId = turn.session === null ? null : (report.reportedSession ?? turn.session.id);
   const cost = report.cost === null ? null : believableCost(report.cost);
@@ -55,6 +59,7 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     stateMicros: addMicros(before.stateMicros, micros),
     stateTokens: models.length === 0 ? before.stateTokens : addTokens(before.stateTokens, tokens),
     denied: mergeDenials(before.denied, report.denials),
+    interruption: null,
     said: leftToSay(before, turn.number, sessionId !== null && report.sessionKept),
   };
   const ledger =
@@ -75,7 +80,7 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     models,
     spentMicros: ledger.spentMicros,
     durationMs: report.at - turn.startedAt,
-    failure: report.failure,
+    failure: interruption === null || isCancelled ? report.failure : 'broken_off',
     denials: report.denials,
   };
   const { prints = [] } = report;
@@ -84,13 +89,15 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   });
   const events = [...printed, ended, ...refusedCostWarning(ended, cost), ...otherSessionWarning(ended, report)];
   const charged = withAgent({ ...run, ledger }, agent);
-  if (!isOverBudget(charged) || isOverBudget(run)) return { run: charged, agent, turn, isCancelled, events };
+  if (!isOverBudget(charged) || isOverBudget(run))
+    return { run: charged, agent, turn, isCancelled, interruption, events };
   const stop = strongerStop(run.stop, { kind: 'budget' });
   return {
     run: { ...charged, stop },
     agent,
     turn,
     isCancelled,
+    interruption,
     events: [...events, { kind: 'run_stopping', at: report.at, stop: { kind: 'budget' } }],
   };
 }

@@ -93,6 +93,7 @@ function failureName(kind: FailureKind, { ownResult }: Transcript): CannedFailur
     case 'interrupted':
     case 'lost':
     case 'stopped':
+    case 'broken_off':
       return 'no_result';
     default:
       return kind;

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ASKS_FOLDER } from '../../core/ask.ts';
+import { ASKS_FOLDER, askIdOf } from '../../core/ask.ts';
 import type { Event } from '../../core/event.ts';
 import { errorMessageOf } from '../../errors.ts';
 import type { RecordingContext } from './answers.ts';
@@ -16,9 +16,17 @@ export function recordAsks(
   events: readonly Event[],
   context: Pick<RecordingContext, 'scrub' | 'addNote'>,
 ): { readonly asks?: Readonly<Record<string, readonly (RecordedAsk | null)[]>> } {
-  const ends = events.filter(
-    (event): event is AskEnd => event.kind === 'ask_answered' || event.kind === 'ask_timed_out',
+  // A scenario has no interruptions, and so nobody asks how to go on after one.
+  const brokenOff = new Set(
+    events.flatMap((event) =>
+      event.kind === 'turn_ended' && event.failure === 'broken_off'
+        ? [askIdOf({ id: event.agent, turns: event.turn })]
+        : [],
+    ),
   );
+  const ends = events
+    .filter((event): event is AskEnd => event.kind === 'ask_answered' || event.kind === 'ask_timed_out')
+    .filter(({ ask }) => !brokenOff.has(ask));
   if (ends.length === 0) return {};
   const asked = new Map(
     events.filter((event) => event.kind === 'asked').map((event) => [event.ask, event.taskFolder] as const),

@@ -210,6 +210,7 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
   ask_timed_out: becomes('ready'),
   said: null,
   said_delivered: null,
+  turn_interrupted: null,
   answer_withheld: becomes('withheld'),
   visit_limit: becomes('limited'),
   agent_paused: becomes('paused'),

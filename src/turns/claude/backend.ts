@@ -106,6 +106,10 @@ export class ClaudeBackend implements Backend {
     this.openTurns.words.say(agent, turn, words);
   }
 
+  interrupt(agent: string): boolean {
+    return this.openTurns.words.interrupt(agent);
+  }
+
   close(): Promise<void> {
     return this.openTurns.conversations.closeAll();
   }

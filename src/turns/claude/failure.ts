@@ -144,6 +144,7 @@ const FAILURE_MESSAGES: Record<FailureKind, (detail: string) => string> = {
   interrupted: (detail) => detail,
   lost: () => 'Claude Code was no longer running when the run was taken up again.',
   stopped: () => 'The turn was ended because the run was stopped.',
+  broken_off: () => 'The turn was interrupted by a person.',
 };
 
 const MAX_DETAIL_CHARS = 400;

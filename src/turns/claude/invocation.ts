@@ -55,6 +55,10 @@ export function claudeArguments(call: ClaudeCall): readonly string[] {
   ];
 }
 
+/** The line that ends the running turn of a conversation that stays open. */
+export const interruptLine = (id: string): string =>
+  JSON.stringify({ type: 'control_request', request_id: id, request: { subtype: 'interrupt' } });
+
 /** A prompt as a line for a conversation that stays open. */
 export const promptLine = (uuid: string, text: string): string =>
   JSON.stringify({
@@ -110,6 +114,8 @@ export function renderPrompt(
   turn: Pick<ClaudeTurn, 'prompt' | 'state' | 'variables' | 'words'>,
   text: string,
 ): { readonly stdin: string; readonly warnings: readonly string[] } {
+  if (turn.prompt.kind === 'said' && turn.words.length > 0)
+    return { stdin: toStdin(turn.words.map((each) => each.text).join('\n\n'), turn.state), warnings: [] };
   const { stdin, warnings } = renderOwnPrompt(turn, text);
   const said = turn.words.map((each) => `${SAID_HEADING}\n\n${each.text}`);
   return { stdin: said.length === 0 ? stdin : [...said, '---', stdin].join('\n\n'), warnings };

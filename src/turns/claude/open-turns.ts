@@ -57,13 +57,14 @@ export class OpenTurns {
   private readonly configDir: string;
   private readonly waitForStartSlot: () => Promise<void>;
   private isRefused = false;
-  readonly words = new TurnWords();
+  readonly words: TurnWords;
 
   constructor(context: TurnContext, configDir: string, waitForStartSlot: () => Promise<void>) {
     this.context = context;
     this.configDir = configDir;
     this.waitForStartSlot = waitForStartSlot;
     this.conversations = new Conversations(context);
+    this.words = new TurnWords((agent) => context.endings.end(agent));
   }
 
   /** Whether a turn with this command can be taken so. With other settings Claude Code may go on by itself after its answer. */

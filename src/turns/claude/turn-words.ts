@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { TurnRef } from '../../core/due.ts';
 import type { Said } from '../../core/said.ts';
 import type { Conversation } from './conversation.ts';
-import { escapePrompt, promptLine } from './invocation.ts';
+import { escapePrompt, interruptLine, promptLine } from './invocation.ts';
 import type { TurnReading } from './turn-reading.ts';
 
 /** What is written into a turn. */
@@ -14,18 +15,31 @@ interface HearingTurn {
   conversation: Conversation | null;
   /** What was said before. */
   readonly waiting: Words[];
+  /** Ends it by force if it does not end after it was interrupted. */
+  alarm: NodeJS.Timeout | undefined;
 }
+
+/** How long a turn that was interrupted may go on. */
+const INTERRUPT_GRACE_MS = 10_000;
 
 /** The turns that people can be heard in while they run. */
 export class TurnWords {
+  private readonly end: (agent: string) => void;
   private readonly turns = new Map<string, HearingTurn>();
+
+  /** `end` ends the turn of an agent by force. */
+  constructor(end: (agent: string) => void) {
+    this.end = end;
+  }
 
   /** Lets a turn hear until `action` is over. */
   async during<T>(turn: TurnRef, reading: TurnReading, action: () => Promise<T>): Promise<T> {
-    this.turns.set(turn.agent, { number: turn.number, reading, conversation: null, waiting: [] });
+    const hearing: HearingTurn = { number: turn.number, reading, conversation: null, waiting: [], alarm: undefined };
+    this.turns.set(turn.agent, hearing);
     try {
       return await action();
     } finally {
+      clearTimeout(hearing.alarm);
       this.turns.delete(turn.agent);
     }
   }
@@ -41,6 +55,19 @@ export class TurnWords {
     if (turn === undefined || turn.number !== number) return;
     if (turn.conversation === null) turn.waiting.push(words);
     else write(turn.conversation, turn.reading, words);
+  }
+
+  /**
+   * Tells Claude Code to end the turn of an agent. False if that is not possible, also if it has not taken up all that was
+   * said: it would go on with that.
+   */
+  interrupt(agent: string): boolean {
+    const turn = this.turns.get(agent);
+    if (turn === undefined || turn.conversation === null || turn.reading.unheardIds.length > 0) return false;
+    if (!turn.conversation.write(interruptLine(randomUUID()))) return false;
+    turn.conversation.flaw ??= 'it was interrupted';
+    turn.alarm = setTimeout(() => this.end(agent), INTERRUPT_GRACE_MS).unref();
+    return true;
   }
 
   /** Notes that the prompt of an agent's turn was sent to this conversation. */
