@@ -65,6 +65,7 @@ function defer(create: () => Promise<Backend>): Backend {
     release: (run) => created?.release?.(run),
     canReach: (agent) => created?.canReach?.(agent) ?? false,
     say: (...args) => created?.say?.(...args),
+    interrupt: (agent) => created?.interrupt?.(agent) ?? false,
     close: async () => created?.close?.(),
   };
   return deferred;

@@ -158,7 +158,8 @@ describe('interrupt', () => {
 
   test('of a script is refused', async () => {
     const { cwd, raymond } = newCliProject();
-    writeWorkflow(cwd, 'wf', { ...WORKS, 'ASK.sh': 'echo "<result>over</result>"' });
+    const { 'NEXT.md': _, ...scripts } = WORKS;
+    writeWorkflow(cwd, 'wf', { ...scripts, 'ASK.sh': 'echo "<result>over</result>"' });
     const running = await runWorkflow(join(cwd, 'wf'), { cwd, runId: 'r1', env: process.env });
     await vi.waitUntil(() => existsSync(join(cwd, 'waits')));
     const { code, err } = await raymond('interrupt', 'r1');
