@@ -44,7 +44,7 @@ export async function runAndReport(
   const { watch, watchRetries, watchPrints } = reporter;
   const observers: RunEnvironment = {
     observe,
-    attended: reporter.takeAnswers !== undefined,
+    attended: reporter.takeWords !== undefined,
     ...(watch && { watch }),
     ...(watchRetries && { watchRetries }),
     ...(watchPrints && { watchPrints }),
@@ -53,7 +53,7 @@ export async function runAndReport(
   try {
     if (notice !== null) reporter.warn(notice);
     handle = await startRun(observers);
-    reporter.takeAnswers?.(handle.answer);
+    reporter.takeWords?.(handle);
     for (const sentence of handle.damage) reporter.warn(sentence);
     const run = await waitUntilFinished(handle, reporter, terminal);
     await reporter.whenFree?.();

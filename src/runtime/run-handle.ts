@@ -55,6 +55,8 @@ export interface RunHandle {
   kill(): void;
   /** Says something to an agent: it is on disk when this resolves, and reaches the agent in its running turn or with its next prompt. */
   say(agent: string, text: string): Promise<void>;
+  /** Interrupts the running turn of an agent, which goes on with the text in the same conversation, or asks if that is null. */
+  interrupt(agent: string, text: string | null): Promise<void>;
   /** Answers a question that waits in this run, with the files that it asks for; false if it has ended already. */
   answer(ask: string, text: string, uploads?: Uploads): Promise<boolean>;
 }
@@ -68,7 +70,7 @@ export function launchRun(
 ): RunHandle {
   const { run, store, runtime, layout, damage } = context;
   let askBoard: AskBoard | undefined;
-  let words: WordInbox | undefined;
+  let wordInbox: WordInbox | undefined;
   const inbox = new Inbox<Signal>();
   const stopping = new AbortController();
   const killing = new AbortController();
@@ -104,7 +106,7 @@ export function launchRun(
   const driveToEnd = async (): Promise<Run> => {
     const stopWatching = watchRequests(store, {
       onStop: (stage) => (stage === 'now' ? kill() : stop()),
-      look: () => words?.look(),
+      look: () => wordInbox?.look(),
     });
     runtime.killed?.addEventListener('abort', () => {
       stopWatching();
@@ -115,7 +117,7 @@ export function launchRun(
         askBoard = board;
       };
       const onWords = (inbox: WordInbox): void => {
-        words = inbox;
+        wordInbox = inbox;
       };
       const send = (signal: Signal): void => inbox.put(signal);
       const signalsToTurns = { stopSignal: stopping.signal, killSignal: killing.signal };
@@ -140,6 +142,13 @@ export function launchRun(
   });
   finished.catch(() => {});
 
+  const request = async (kind: 'say' | 'interrupt', agent: string, text: string | null): Promise<void> => {
+    const words = text === null ? null : toWords(text);
+    const facts = { id: randomUUID(), by: describeAnswerer(context.env), at: runtime.clock.now() };
+    const folder = layout.wordsFolder(run.id);
+    await writeWordRequest(folder, { kind, agent, text: words, ...facts }, runtime.storeOptions.durable);
+    wordInbox?.look();
+  };
   return {
     id: run.id,
     initial: run,
@@ -152,13 +161,8 @@ export function launchRun(
     finished,
     stop,
     kill,
-    async say(agent, text) {
-      const request = { kind: 'say', id: randomUUID(), agent, text: toWords(text) } as const;
-      const { durable } = runtime.storeOptions;
-      const by = describeAnswerer(context.env);
-      await writeWordRequest(layout.wordsFolder(run.id), { ...request, by, at: runtime.clock.now() }, durable);
-      words?.look();
-    },
+    say: (agent, text) => request('say', agent, text),
+    interrupt: (agent, text) => request('interrupt', agent, text),
     async answer(ask, text, uploads = []) {
       const question = askBoard?.find(ask);
       if (askBoard === undefined || question === undefined) return false;
@@ -178,6 +182,9 @@ export function createEndedHandle(run: Run, damage: readonly string[]): RunHandl
   events.end();
   const noop = (): void => {};
   const answer = async (): Promise<boolean> => false;
+  const refuse = async (): Promise<never> => {
+    throw endedRunError(run.id);
+  };
   return {
     id: run.id,
     initial: run,
@@ -187,9 +194,8 @@ export function createEndedHandle(run: Run, damage: readonly string[]): RunHandl
     finished: Promise.resolve(run),
     stop: noop,
     kill: noop,
-    say: async () => {
-      throw endedRunError(run.id);
-    },
+    say: refuse,
+    interrupt: refuse,
     answer,
   };
 }

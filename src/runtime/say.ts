@@ -54,9 +54,9 @@ export async function sayToAgent(runRef: string, request: SayRequest): Promise<S
   const { said, file } = await write(layout, run, request, { kind: 'say', agent: agent.id, text });
   if (!isDriven) return { run: run.id, agent, said, fate: 'resume' };
   if (!(await isTakenUp(file))) return { run: run.id, agent, said, fate: 'unknown' };
-  const { turn, refused } = await findFate(layout, run.id, agent.id, said);
+  const { turn, refused, now = agent } = await findFate(layout, run.id, agent.id, said);
   if (refused !== null) throw deafError(run.id, refused);
-  return { run: run.id, agent, said, fate: turn === null ? 'prompt' : 'turn' };
+  return { run: run.id, agent: now, said, fate: turn === null ? 'prompt' : 'turn' };
 }
 
 /** How to interrupt an agent. */
@@ -133,11 +133,12 @@ async function findFate(
   id: string,
   agent: string,
   request: string,
-): Promise<Pick<SaidToAgent, 'turn' | 'refused'>> {
+): Promise<Pick<SaidToAgent, 'turn' | 'refused'> & { readonly now?: Agent }> {
   const { run } = await observeRun(layout, id);
-  const { said = [], interruption = null } = run.agents.find((each) => each.id === agent) ?? {};
+  const now = run.agents.find((each) => each.id === agent);
+  const { said = [], interruption = null } = now ?? {};
   const found = said.find((each) => each.id === request);
-  if (found !== undefined) return { turn: found.turn, refused: null };
+  if (found !== undefined && now !== undefined) return { turn: found.turn, refused: null, now };
   if (interruption?.id === request) return { turn: interruption.turn, refused: null };
   // It is over already, or was refused.
   for await (const { event } of readEvents(layout, id)) {

@@ -6,6 +6,14 @@ import { formatEvent } from '../events/format.ts';
 import { formatActivity } from '../events/format-activity.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Where the words of people go: answers to questions, and what they say to agents. */
+export interface TalkTarget {
+  answer(ask: string, text: string): Promise<boolean>;
+  say(agent: string, text: string): Promise<unknown>;
+  /** Without a text, the agent asks how to go on. */
+  interrupt(agent: string, text: string | null): Promise<unknown>;
+}
+
 /** Shows the user a run while it is running. */
 export interface Reporter {
   readonly observe: (event: Event) => void;
@@ -23,8 +31,8 @@ export interface Reporter {
   readonly warn: (line: string) => void;
   /** Shows that Ctrl-C was pressed, for the nth time. */
   readonly interrupt: (times: number) => void;
-  /** Takes the way in which answers get to the run; missing where nobody can answer. */
-  readonly takeAnswers?: (answer: (ask: string, text: string) => Promise<boolean>) => void;
+  /** Takes the run that the words of people get to; missing where nobody can type. */
+  readonly takeWords?: (run: TalkTarget) => void;
   /** Resolves when no other program has the screen; missing where none ever has. */
   readonly whenFree?: () => Promise<unknown>;
   /** Restores the terminal. */

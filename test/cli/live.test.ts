@@ -111,7 +111,7 @@ run run-1: /w/book
     driver.begin('main');
     tell(driver.events);
     press('?');
-    expect(terminal.text).toContain('↑ ↓ PgUp PgDn scroll · a answers a question · f folds agents by state');
+    expect(terminal.text).toContain('↑ ↓ PgUp PgDn scroll · a answers a question · s says something to an agent');
     press('?');
     expect(terminal.text).not.toContain('PgUp');
     show.close();

@@ -75,6 +75,7 @@ describe('say', () => {
     writeFileSync(join(cwd, 'answers.yaml'), 'answers: { NEXT: <result>over</result> }');
     const options = { agent: `replay:${join(cwd, 'answers.yaml')}` };
     const running = await runWorkflow(join(cwd, 'wf'), { cwd, runId: 'r1', options, env: process.env });
+    await vi.waitUntil(() => existsSync(join(cwd, 'waits')));
     await running.say('main', 'from the library');
     const { code, err } = await raymond('say', 'r1', 'main', 'hello');
     expect([code, err]).toStrictEqual([

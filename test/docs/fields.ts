@@ -158,4 +158,5 @@ export const RUNNING: Named<keyof RunHandle> = {
   kill: true,
   answer: true,
   say: true,
+  interrupt: true,
 };

@@ -22,6 +22,8 @@ export interface ScrollRange {
 export const KEYS_HELP = [
   '↑ ↓ PgUp PgDn scroll',
   'a answers a question',
+  's says something to an agent',
+  'i interrupts one',
   'f folds agents by state',
   'space freezes the view',
   'Ctrl-C stops the run',

@@ -5,12 +5,13 @@ import { formatCount, formatEvent } from '../../events/format.ts';
 import { formatActivity } from '../../events/format-activity.ts';
 import { createColorizer, type TextStyle } from '../../events/text-style.ts';
 import { wrapText } from '../../events/text-width.ts';
-import { isReportedElsewhere, type Reporter } from '../reporter.ts';
+import { isReportedElsewhere, type Reporter, type TalkTarget } from '../reporter.ts';
 import { type LiveClock, type Screen, SYSTEM_LIVE_CLOCK } from '../terminal.ts';
-import { AnswerPanel, type AskingView, type PanelActions } from './answer-panel.ts';
 import { INITIAL_CONTROLS, pressKey, type ScrollRange, type ViewControls } from './controls.ts';
+import { listListeners } from './listeners.ts';
 import { Painter } from './painter.ts';
 import { formatWindowTitle, layoutLiveView } from './render.ts';
+import { TalkPanel } from './talk-panel.ts';
 import { applyActivities, applyEventStream, applyEvents, EMPTY_VIEW, type LiveView } from './view.ts';
 
 /** Creates a reporter with a live block at the bottom of the screen, and finished lines that scroll away above it. */
@@ -35,8 +36,8 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
       latestActivities.clear();
     }
     const shown = frozen ?? { view, now };
-    panel.update(view.stop === null ? listAsking(view) : []);
-    const choice = { ...controls, remark: formatRemark(), panel: panel.view, canAnswer: answer !== null };
+    panel.update(listListeners(view));
+    const choice = { ...controls, remark: formatRemark(), panel: panel.view, canAnswer: toRun !== null };
     const layout = layoutLiveView(shown.view, shown.now, size, choice);
     range = layout.range;
     return { lines: layout.lines, title: formatWindowTitle(view, now), takesText: panel.view?.kind === 'typing' };
@@ -57,11 +58,13 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
     painter.paint();
   };
   const { edit } = screen;
-  /** How answers get to the run; null before it has started. */
-  let answer: PanelActions['answer'] | null = null;
+  /** How the words of people get to the run; null before it has started. */
+  let toRun: TalkTarget | null = null;
   let editorClosed: Promise<unknown> = Promise.resolve();
-  const panel = new AnswerPanel({
-    answer: async (ask, text) => (await answer?.(ask, text)) ?? false,
+  const panel = new TalkPanel({
+    answer: async (ask, text) => (await toRun?.answer(ask, text)) ?? false,
+    say: async (agent, text) => toRun?.say(agent, text),
+    interrupt: async (agent, text) => toRun?.interrupt(agent, text),
     ...(edit !== undefined && {
       async edit(text, question) {
         const takeBack = painter.lend();
@@ -74,7 +77,7 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
     repaint: () => painter.scheduleRepaint(),
   });
   const stopReadingKeys = screen.onKey?.((key, typed) => {
-    if (answer === null || !panel.press(key, typed)) {
+    if (toRun === null || !panel.press(key, typed)) {
       applyControls(pressKey(controls, key, range));
       return false;
     }
@@ -116,8 +119,8 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
     watchPrints: (printed) => print(formatEvent(printed, labels.of) ?? ''),
     warn: (line) => print(line, 'yellow'),
     ...(screen.onKey !== undefined && {
-      takeAnswers(toRun) {
-        answer = toRun;
+      takeWords(run) {
+        toRun = run;
       },
     }),
     whenFree: () => editorClosed,
@@ -132,9 +135,6 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
     },
   };
 }
-
-const listAsking = ({ agents }: LiveView): readonly AskingView[] =>
-  [...agents.values()].filter((agent): agent is AskingView => agent.question !== null);
 
 const MAX_ASKED_LINES = 8;
 const MAX_ASKED_CHARS = 1_000;
@@ -153,6 +153,8 @@ const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle | undefined>> = {
   run_resumed: 'dim',
   agent_resumed: 'dim',
   agent_failed: 'red',
+  said: 'cyan',
+  said_delivered: 'dim',
   transition: undefined,
 };
 

@@ -5,11 +5,11 @@ import { shorten, widthOf, wrapText } from '../../events/text-width.ts';
 import type { ScreenSize } from '../terminal.ts';
 import { type AgentGroups, groupAgents, type StateCounts } from './agent-groups.ts';
 import { type LiveContext, renderAgentLines } from './agent-lines.ts';
-import type { PanelView } from './answer-panel.ts';
-import { renderAnswerPanel } from './answer-panel-lines.ts';
 import { INITIAL_CONTROLS, KEYS_HELP, type ScrollRange, type ViewControls } from './controls.ts';
 import { renderFooter } from './footer.ts';
 import { renderStateLines } from './state-lines.ts';
+import type { PanelView } from './talk-panel.ts';
+import { renderTalkPanel } from './talk-panel-lines.ts';
 import type { LiveView } from './view.ts';
 
 /** The lines of the live block, and how far they can be scrolled. */
@@ -21,7 +21,7 @@ export interface LiveLayout {
 /** What the user has chosen to see, and a short remark beside the name of the run. */
 export interface ViewChoice extends ViewControls {
   readonly remark: string;
-  /** The panel in which questions are answered, if it is open. */
+  /** The panel in which people talk with agents, if it is open. */
   readonly panel?: PanelView | null;
   /** Whether questions can be answered here at all. */
   readonly canAnswer?: boolean;
@@ -49,7 +49,7 @@ export function layoutLiveView(
   const room = Math.max(0, rows - Math.min(ROWS_FOR_HISTORY, Math.floor(rows / 4)) - head.length - footer.length);
   const { lines: body, range } =
     panel !== null
-      ? { lines: renderAnswerPanel(panel, room, context), range: NO_RANGE }
+      ? { lines: renderTalkPanel(panel, room, context), range: NO_RANGE }
       : choice.isFolded
         ? renderScrolled(groups.states, choice.offset, room, context, (states) => renderStateLines(states, context))
         : renderAgents(groups, choice.offset, room, context);

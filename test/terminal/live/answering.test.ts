@@ -17,9 +17,14 @@ function ask(questions: readonly string[], { columns = 80, rows = 24, attributes
   const reporter = createLiveReporter(terminal, false, clock);
   const answers: [string, string][] = [];
   const run = { answer: async (): Promise<boolean> => true };
-  reporter.takeAnswers?.((id, text) => {
-    answers.push([id, text]);
-    return run.answer();
+  const said: (string | null)[][] = [];
+  reporter.takeWords?.({
+    answer: (id, text) => {
+      answers.push([id, text]);
+      return run.answer();
+    },
+    say: async (agent, text) => said.push(['say', agent, text]),
+    interrupt: async (agent, text) => said.push(['interrupt', agent, text]),
   });
   let told = 0;
   const driver = new RunDriver(FILES);
@@ -39,7 +44,7 @@ function ask(questions: readonly string[], { columns = 80, rows = 24, attributes
   const type = (text: string): unknown => press(...[...text].map((letter) => (letter === ' ' ? 'space' : letter)));
   /** The block at the bottom. */
   const block = (): string => terminal.text.slice(terminal.text.lastIndexOf('── run-1'));
-  return { terminal, clock, reporter, run, driver, tell, press, type, block, answers };
+  return { terminal, clock, reporter, run, driver, tell, press, type, block, answers, said };
 }
 
 describe('a question in the live view', () => {
@@ -148,7 +153,7 @@ describe('a question in the live view', () => {
       });
     const clock = new FakeClock();
     const reporter = createLiveReporter({ ...terminal, write: terminal.write, edit }, false, clock);
-    reporter.takeAnswers?.(async () => true);
+    reporter.takeWords?.({ answer: async () => true, say: async () => {}, interrupt: async () => {} });
     const driver = new RunDriver(FILES).answer({ text: '<fork next="START">ASK</fork>' });
     driver.begin('main_ask1');
     driver.reply('main_ask1', '<ask next="NEXT">One?</ask>');
@@ -191,7 +196,7 @@ describe('a question in the live view', () => {
 
 test('without keys nobody can answer in place', () => {
   const { onKey: _, ...deaf } = new FakeTerminal();
-  expect(createLiveReporter(deaf, false, new FakeClock()).takeAnswers).toBeUndefined();
+  expect(createLiveReporter(deaf, false, new FakeClock()).takeWords).toBeUndefined();
 });
 
 const KEYS = ['left', 'right', 'home', 'end', 'backspace', 'delete', 'ctrl-u', 'ctrl-k', 'ctrl-w', 'enter', 'f13'];
@@ -210,4 +215,56 @@ test('a line that is typed keeps its cursor within the text, and its rows fit', 
       for (const row of rows) expect(widthOf(row)).toBeLessThanOrEqual(columns + 1 + row.split('|').length);
     }),
   );
+});
+
+describe('a word to an agent in the live view', () => {
+  test('is typed after a key, to the agent that is chosen', async () => {
+    const { press, type, block, said, driver, tell, reporter } = ask(['One?', 'Two?']);
+    driver.begin('main');
+    tell();
+    press('s');
+    expect(block()).toContain(
+      'Say something to:\n> 1 main: START.md\n  2 main_ask1: ASK.md\n  3 main_ask2: ASK.md\nnumber',
+    );
+    press('1');
+    expect(block()).toContain('Say to main START.md:\n> |\nEnter: say it');
+    press('return');
+    expect(block()).toContain('Type what is to be said first.');
+    type('hello');
+    press('escape', 's', '2');
+    type('other');
+    press('escape', 's', '1', 'return');
+    await setImmediate();
+    expect(said).toStrictEqual([['say', 'main', 'hello']]);
+    tell();
+    expect(block()).not.toContain('Say to');
+    reporter.close();
+  });
+
+  test('interrupts an agent that works on a prompt, with a text or without', async () => {
+    const { press, type, block, said, driver, tell, reporter, terminal } = ask(['One?'], { columns: 40, rows: 20 });
+    expect(press('i')).toStrictEqual([false]);
+    driver.begin('main');
+    tell();
+    press('i');
+    expect(block()).toContain('Interrupt main START.md:\n> |\nEnter: interrupt');
+    press('return');
+    await setImmediate();
+    press('i');
+    type('start over');
+    press('return');
+    await setImmediate();
+    expect(said).toStrictEqual([
+      ['interrupt', 'main', null],
+      ['interrupt', 'main', 'start over'],
+    ]);
+    press('i');
+    type('too late');
+    driver.reply('main', '<result>x</result>');
+    tell();
+    expect(terminal.text.replace(/\s+/g, ' ')).toContain(
+      'main is at no turn any more; what you typed was not sent: too late',
+    );
+    reporter.close();
+  });
 });

@@ -3,49 +3,54 @@ import { sanitizeLine } from '../../events/sanitize.ts';
 import { shorten, wrapText } from '../../events/text-width.ts';
 import type { LiveContext } from './agent-lines.ts';
 import { renderAnswerLine } from './answer-line.ts';
-import type { AskingView, PanelView } from './answer-panel.ts';
 import { formatDeadline, type QuestionView, wrapQuestion } from './question-view.ts';
+import type { PanelView, TalkMode } from './talk-panel.ts';
+import type { AgentView } from './view.ts';
 
 /** The lines of the panel, at most so many. */
-export function renderAnswerPanel(panel: PanelView, room: number, context: LiveContext): readonly string[] {
-  return panel.kind === 'choosing'
-    ? renderChoice(panel.asking, panel.index, room, context)
-    : renderTyping(panel, room, context);
+export function renderTalkPanel(panel: PanelView, room: number, context: LiveContext): readonly string[] {
+  return panel.kind === 'choosing' ? renderChoice(panel, room, context) : renderTyping(panel, room, context);
 }
 
 const CHOICE_HELP = 'number, or ↑ ↓ and Enter: choose · Esc: close';
-const TYPING_HELP = 'Enter: send · Ctrl-G: editor · Ctrl-J: new line · ↑ ↓: scroll · Esc: later';
+const TYPING_HELP: Readonly<Record<TalkMode, string>> = {
+  answer: 'Enter: send · Ctrl-G: editor · Ctrl-J: new line · ↑ ↓: scroll · Esc: later',
+  say: 'Enter: say it · Ctrl-G: editor · Ctrl-J: new line · Esc: later',
+  interrupt: 'Enter: interrupt, and go on with this; without a text it asks · Ctrl-G: editor · Esc: leave it at work',
+};
 
-/** A line for each question around the marked one. */
+/** A line for each agent around the marked one. */
 function renderChoice(
-  asking: readonly AskingView[],
-  index: number,
+  { mode, agents, index }: Extract<PanelView, { kind: 'choosing' }>,
   room: number,
   context: LiveContext,
 ): readonly string[] {
   const { columns, colorize } = context;
   const help = renderHelp(CHOICE_HELP, context);
   const page = Math.max(1, room - help.length - 1);
-  const first = Math.max(0, Math.min(index - Math.floor(page / 2), asking.length - page));
-  const lines = asking.slice(first, first + page).map(({ label, question }, at) => {
+  const first = Math.max(0, Math.min(index - Math.floor(page / 2), agents.length - page));
+  const lines = agents.slice(first, first + page).map(({ label, state, question }, at) => {
     const number = first + at + 1;
-    const text = sanitizeLine(question.text.slice(0, MAX_LINE_CHARS));
+    const text = sanitizeLine((mode === 'answer' ? (question?.text ?? '') : state).slice(0, MAX_LINE_CHARS));
     const line = shorten(`${number} ${label}: ${text}`, columns - 2);
     return first + at === index ? colorize('bold', `> ${line}`) : `  ${line}`;
   });
-  return [colorize('yellow', `${formatCount(asking.length, 'question')}:`), ...lines, ...help];
+  return [colorize('yellow', choiceHead(mode, agents.length)), ...lines, ...help];
 }
+
+const choiceHead = (mode: TalkMode, count: number): string =>
+  mode === 'answer' ? `${formatCount(count, 'question')}:` : mode === 'say' ? 'Say something to:' : 'Interrupt:';
 
 /** The question, as much of it as fits, and the answer so far. */
 function renderTyping(
-  { agent, line, offset, setRange, note }: Extract<PanelView, { kind: 'typing' }>,
+  { mode, agent, line, offset, setRange, note }: Extract<PanelView, { kind: 'typing' }>,
   room: number,
   context: LiveContext,
 ): readonly string[] {
   const { columns, colorize, color, now } = context;
-  const { question, label, state } = agent;
-  const head = shorten(`? ${label} ${sanitizeLine(state)} asks${formatDeadline(question, now)}:`, columns);
-  const help = room < FEW_ROWS ? [] : renderHelp(TYPING_HELP, context);
+  const question = mode === 'answer' ? agent.question : null;
+  const head = shorten(typingHead(mode, agent, now), columns);
+  const help = room < FEW_ROWS ? [] : renderHelp(TYPING_HELP[mode], context);
   const notes = note === null ? [] : [colorize('yellow', shorten(sanitizeLine(note), columns))];
   const rows = Math.max(1, Math.min(MAX_ANSWER_ROWS, Math.floor(room / 3)));
   const mark = (character: string): string =>
@@ -54,8 +59,15 @@ function renderTyping(
     (text, at) => `${colorize('cyan', at === 0 ? PROMPT : ' '.repeat(PROMPT.length))}${text}`,
   );
   const left = Math.max(0, room - 1 - answer.length - notes.length - help.length);
-  const shown = renderQuestion(question, offset, left, setRange, context);
+  const shown = question === null ? [] : renderQuestion(question, offset, left, setRange, context);
   return [colorize('yellow', head), ...shown, ...answer, ...notes, ...help].slice(-Math.max(1, room));
+}
+
+/** Who is talked with. */
+function typingHead(mode: TalkMode, { label, state, question }: AgentView, now: number): string {
+  const who = `${label} ${sanitizeLine(state)}`;
+  if (mode === 'answer') return `? ${who} asks${question === null ? '' : formatDeadline(question, now)}:`;
+  return mode === 'say' ? `Say to ${who}:` : `Interrupt ${who}:`;
 }
 
 /** The part of a question that is in view, and a line about the rest if there is any. */
