@@ -5,6 +5,7 @@ import type { FollowedTag, TransitionChoice } from './followed-tag.ts';
 import type { CaughtOutcome } from './guards.ts';
 import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
+import type { Quota } from './quota.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
 import type { SaidDelivered, SaidToAgent, TurnInterrupted } from './said.ts';
 import type { ModelShare, Tokens } from './tokens.ts';
@@ -226,6 +227,16 @@ export interface AgentResumed extends AgentEvent {
   readonly kind: 'agent_resumed';
 }
 
+/** The windows of the subscription are fuller or emptier than before. */
+export interface QuotaChanged {
+  readonly kind: 'quota';
+  readonly at: number;
+  /** Null if the account has none. */
+  readonly quota: Quota | null;
+  /** How many Claude turns may run at once, if that is less than otherwise; else null. */
+  readonly parallel: number | null;
+}
+
 /** Something is odd, but the run goes on. */
 export interface Warned extends AgentEvent {
   readonly kind: 'warning';
@@ -262,6 +273,7 @@ export type Event =
   | WorktreeOpened
   | WorktreeLeaving
   | WorktreeLeft
+  | QuotaChanged
   | Joining
   | Joined
   | Cancelling

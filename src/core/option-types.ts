@@ -7,7 +7,16 @@ import { isTaskFolderPattern, TASK_FOLDER_PATTERNS } from './work-folders.ts';
 export type WrittenValue = string | number | boolean | readonly string[];
 
 /** The forms a value can be written in. In a run, an `amount` is kept in a smaller unit, so that it is whole like a `count`. */
-export type ValueKind = 'amount' | 'duration' | 'count' | 'boolean' | 'text' | 'choice' | 'texts' | 'variables';
+export type ValueKind =
+  | 'amount'
+  | 'percent'
+  | 'duration'
+  | 'count'
+  | 'boolean'
+  | 'text'
+  | 'choice'
+  | 'texts'
+  | 'variables';
 
 /**
  * How the values of an option are written, checked and kept in a run. `parse` and `format` are methods so that types of

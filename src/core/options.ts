@@ -24,6 +24,7 @@ import {
   TEXTS,
   VARIABLES,
 } from './option-types.ts';
+import { MAX_WAIT_OPTION, PERCENT, RESERVE_OPTION, SLOW_AT_OPTION } from './quota-options.ts';
 import { KEEP_OPEN_OPTION, TIMEOUT_OPTION } from './time-options.ts';
 import { DEFAULT_TASK_FOLDER_PATTERN } from './work-folders.ts';
 
@@ -161,6 +162,12 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'sleep through usage limits until they are over',
   }),
+  /** Milliseconds that a run sleeps at most through a usage limit; 0 for any time. */
+  maxWaitMs: MAX_WAIT_OPTION,
+  /** The used percentage of the subscription from which fewer Claude turns run at once; null for none. */
+  slowAt: SLOW_AT_OPTION,
+  /** The percentage of the subscription that is left for the user; null for none. */
+  reserve: RESERVE_OPTION,
   /** What a run does at a question; null to wait only where somebody watches. */
   onAsk: ON_ASK_OPTION,
   notify: NOTIFY_OPTION,
@@ -285,4 +292,6 @@ export function overlayOptions(lower: Partial<Options>, upper: Partial<Options>)
   };
 }
 
-const ZERO_IS_NO_LIMIT = OPTIONS.filter(({ type }) => type === DOLLARS || type === LIMIT).map(({ name }) => name);
+const ZERO_IS_NO_LIMIT = OPTIONS.filter(({ type }) => [DOLLARS, LIMIT, PERCENT].some((each) => each === type)).map(
+  ({ name }) => name,
+);

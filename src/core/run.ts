@@ -5,6 +5,7 @@ import type { CalledWorkflow } from './named-workflows.ts';
 import { isReplay } from './option-types.ts';
 import { mergeOptions, type Options } from './options.ts';
 import type { Position } from './position.ts';
+import type { Quota } from './quota.ts';
 import type { Platform } from './state-names.ts';
 import { countTokens } from './tokens.ts';
 import type { WorkFolders } from './work-folders.ts';
@@ -58,7 +59,14 @@ export interface Run {
   readonly iterations: number;
   readonly ledger: Ledger;
   /** What keeps every Claude turn from starting: a usage limit, or credentials that are being tried again. */
-  readonly hold: { readonly untilMs: number; readonly message: string } | null;
+  readonly hold: {
+    readonly untilMs: number;
+    readonly message: string;
+    /** Whether it is only there for the reserve. */
+    readonly reserve?: true;
+  } | null;
+  /** The last word about the windows of the subscription; null if there was none. */
+  readonly quota: Quota | null;
   readonly stop: StopReason | null;
   /** The agents in the order in which they were started. Ended ones are included, unless they were archived. */
   readonly agents: readonly Agent[];
@@ -95,6 +103,7 @@ export function newRun(
     iterations: 0,
     ledger: EMPTY_LEDGER,
     hold: null,
+    quota: null,
     stop: null,
     agents: [
       newAgent({ id: 'main', parent: null, state, cwd, input, model: null, effort: null, variables: {}, since: 0 }),

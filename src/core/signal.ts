@@ -7,6 +7,7 @@ import type { NamedFiles, NamedFolders } from './named-folders.ts';
 import type { NamedWorkflows } from './named-workflows.ts';
 import type { Options } from './options.ts';
 import type { Rules } from './policy.ts';
+import type { Quota } from './quota.ts';
 import type { Scope } from './state-names.ts';
 import type { WorkFolders } from './work-folders.ts';
 import type { WorktreeContent, WorktreePlace } from './worktree.ts';
@@ -32,6 +33,8 @@ export interface Began extends AgentSignal {
   /** The rules of the state, if its file was read for this turn. */
   readonly rules: Rules | null;
   readonly warnings: readonly string[];
+  /** What other runs have learned of the quota since the last turn; left out if that is nothing. */
+  readonly quota?: Quota;
 }
 
 /** The state's file could not be read or is not valid. */
@@ -187,6 +190,13 @@ export interface Noticed {
   readonly message: string;
 }
 
+/** Claude Code told how full the windows of the subscription are. */
+export interface QuotaReported {
+  readonly kind: 'quota_reported';
+  readonly at: number;
+  readonly quota: Quota;
+}
+
 /** The user wants the run to stop. */
 export interface Stopped {
   readonly kind: 'stopped';
@@ -224,6 +234,8 @@ export interface Resumed {
   readonly workFolders?: WorkFolders;
   /** Whether a state of the workflow mentions a join now. */
   readonly joins?: boolean;
+  /** What is known of the account that is logged in now; null if that has no quota. */
+  readonly quota?: Quota | null;
 }
 
 /** Everything that the outside world can tell a run. */
@@ -243,5 +255,6 @@ export type Signal =
   | HeardSignal
   | InterruptSignal
   | Noticed
+  | QuotaReported
   | Stopped
   | Resumed;

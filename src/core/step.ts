@@ -5,6 +5,7 @@ import { isDone } from './done-phase.ts';
 import { isLeaving } from './end-agent.ts';
 import type { Event, Step } from './event.ts';
 import { noteEnd } from './join.ts';
+import { settleQuota } from './quota-hold.ts';
 import type { Run } from './run.ts';
 import type { Signal } from './signal.ts';
 import { handleAnswered } from './signals/answered.ts';
@@ -13,6 +14,7 @@ import { handleBegan } from './signals/began.ts';
 import { handleFailed } from './signals/failed.ts';
 import { handleInterruptSignal } from './signals/interrupt.ts';
 import { handleNoticed } from './signals/noticed.ts';
+import { handleQuotaReported } from './signals/quota-reported.ts';
 import { handleResumed } from './signals/resumed.ts';
 import { handleHeard, handleSaid } from './signals/said.ts';
 import { handleStopped } from './signals/stopped.ts';
@@ -40,6 +42,7 @@ const HANDLERS: Handlers = {
   heard: handleHeard,
   interrupt: handleInterruptSignal,
   noticed: handleNoticed,
+  quota_reported: handleQuotaReported,
   stopped: handleStopped,
   resumed: handleResumed,
 };
@@ -47,17 +50,25 @@ const HANDLERS: Handlers = {
 /** The interpreter: computes what a run becomes when it receives a signal. Pure. Only tests have other limits. */
 export function step(run: Run, signal: Signal, limits: ArchiveLimits = ARCHIVE_LIMITS): Step {
   const handle = HANDLERS[signal.kind] as (run: Run, signal: Signal) => Step;
-  const next = comesTooLate(run, signal) ? { run, events: [] } : settleJoins(run, handle(run, signal), signal);
+  const handled = comesTooLate(run, signal) ? { run, events: [] } : settleJoins(run, handle(run, signal), signal);
+  const next = settleQuota(handled, signal.at);
   return finishStep(run, { ...next, run: archiveEndedAgents(run, next.run, limits) }, signal.at);
 }
 
-/** Whether a join ended the agent meanwhile for which this was begun, or is about to once its worktree is left. */
+/**
+ * Whether a join ended the agent meanwhile for which this was begun, or is about to once its worktree is left; or whether a turn
+ * was prepared for one that has been put to sleep.
+ */
 function comesTooLate(run: Run, signal: Signal): boolean {
   if (!('agent' in signal)) return false;
   const agent = findAgent(run, signal.agent);
   if (agent === undefined || signal.kind === 'worktree_closed') return false;
+  if (PREPARED.has(signal.kind) && agent.phase.kind === 'sleeping') return true;
   return agent.phase.kind === 'cancelled' || isLeaving(agent);
 }
+
+/** What comes of preparing a turn. */
+const PREPARED: ReadonlySet<Signal['kind']> = new Set(['began', 'unreadable', 'unrecorded']);
 
 const findAgent = ({ agents }: Run, id: string): Agent | undefined => agents[indexOfAgent(agents, id)];
 

@@ -1,5 +1,6 @@
 import { countPhases, countTurns, sumClaudeTurns } from './agent-index.ts';
 import { averageMicros } from './ledger.ts';
+import { parallelTurns } from './quota.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -16,15 +17,16 @@ interface Capacity {
 }
 
 /** What is free for Claude turns beside those that are running. */
-export function claudeCapacity({ agents, options, ledger }: Run): Capacity {
-  const { budgetMicros, parallel } = options;
+export function claudeCapacity(run: Run): Capacity {
+  const { agents, ledger } = run;
+  const { budgetMicros } = run.options;
   const { count: running, capMicros, uncapped } = sumClaudeTurns(agents);
   const { ready, sleeping, worktree } = countPhases(agents);
   // A turn without a cap, begun when the run had no budget, may need all that is left.
   const reservedMicros = uncapped > 0 ? Number.POSITIVE_INFINITY : capMicros;
   return {
     running,
-    slots: (parallel ?? Number.POSITIVE_INFINITY) - running,
+    slots: (parallelTurns(run) ?? Number.POSITIVE_INFINITY) - running,
     candidates: ready + countTurns(agents) + sleeping + worktree - running,
     unreservedMicros:
       budgetMicros === null ? Number.POSITIVE_INFINITY : budgetMicros - ledger.spentMicros - reservedMicros,

@@ -52,7 +52,10 @@ export class TurnScheduler {
       for (const agent of newAgents) this.updateLists(agent);
       for (const id of others) this.reconsider(getAgent(run, id), before);
       this.updateLists(getAgent(run, signal.agent));
-    } else this.rebuildLists();
+    } else {
+      for (const id of others) this.reconsider(getAgent(run, id), before);
+      this.rebuildLists();
+    }
   }
 
   /** Notes that the turn of this agent has been started; returns the number of the start. */

@@ -1,4 +1,6 @@
 import { countTurns, sumClaudeTurns } from './agent-index.ts';
+import type { Options } from './options.ts';
+import { parallelTurns } from './quota.ts';
 import type { Run } from './run.ts';
 import { isPrompt } from './state-names.ts';
 
@@ -33,14 +35,19 @@ export function findTurnWait(state: string, traffic: TurnTraffic): TurnWait | nu
 }
 
 /** The turns of a run, as far as they decide whether another may start. */
-export function turnTrafficOf({ agents, hold, options }: Run): TurnTraffic {
+export function turnTrafficOf(run: Run): TurnTraffic {
+  const { agents, hold, options } = run;
   const { count: running } = sumClaudeTurns(agents);
   return {
     isHeld: hold !== null,
     running,
-    parallel: options.parallel,
+    parallel: parallelTurns(run),
     hasBudget: options.budgetMicros !== null,
     runningScripts: countTurns(agents) - running,
     parallelScripts: options.parallelScripts,
   };
 }
+
+/** Whether a run sleeps until a usage limit ends; otherwise it pauses. */
+export const waitsUntil = ({ wait, maxWaitMs }: Options, untilMs: number, at: number): boolean =>
+  wait && (!maxWaitMs || untilMs - at <= maxWaitMs);

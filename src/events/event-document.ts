@@ -5,6 +5,7 @@ import { OPTIONS, type Options } from '../core/options.ts';
 import { type ModelShare, sumTokens, type Tokens } from '../core/tokens.ts';
 import { formatAgentLabel } from './agent-labels.ts';
 import { applyFormatter, type EventFormatters, formatIso } from './format.ts';
+import { createQuotaDocument } from './quota.ts';
 
 /** The version of the lines of `--events` and `--log-file`; it grows when a field is removed or changes its meaning. */
 const EVENTS_VERSION = 1;
@@ -245,6 +246,7 @@ const FIELDS: EventFormatters<object> = {
   joined: ({ agent, state, to, timedOut, workers, left }) => ({ agent, state, to, timed_out: timedOut, workers, left }),
   cancelling: ({ agent, state, by }) => ({ agent, state, by }),
   agent_cancelled: ({ agent, state, by }) => ({ agent, state, by }),
+  quota: ({ quota, parallel }) => ({ quota: createQuotaDocument(quota), parallel }),
   warning: ({ agent, state, message }) => ({ agent, state, message }),
 };
 

@@ -10,6 +10,7 @@ import type { Joined } from '../core/worker-event.ts';
 import { formatWorktreeContent } from '../core/worktree.ts';
 import { formatDelivery, formatInterruption, formatSaid } from './format-said.ts';
 import { formatFollowedTags } from './format-tags.ts';
+import { formatQuotaWindows, isQuotaWorthALine } from './quota.ts';
 import { sanitizeLines, sanitizeShortLine } from './sanitize.ts';
 
 /** An amount of money: to the cent, or with four digits if it is less than a cent. */
@@ -205,6 +206,11 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   joined: (event) => formatJoined(event),
   cancelling: ({ by }) => `cancelled by the join of ${by}: its turn is ended`,
   agent_cancelled: ({ by }) => `cancelled by the join of ${by}`,
+  quota: ({ at, quota, parallel }) => {
+    if (quota === null || !isQuotaWorthALine(quota)) return null;
+    const windows = formatQuotaWindows(quota, (ms) => formatClock(ms, at)).join(', ');
+    return `quota: ${windows}${parallel === null ? '' : `; at most ${formatCount(parallel, 'Claude turn')} at once`}`;
+  },
   warning: ({ message }) => `warning: ${message}`,
 };
 

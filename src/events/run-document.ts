@@ -18,6 +18,7 @@ import {
 import { formatIso } from './format.ts';
 import { describeNextSteps, type RunSituation } from './next-steps.ts';
 import { createAskDocument, listAskingAgents } from './questions.ts';
+import { createQuotaDocument } from './quota.ts';
 import type { RecordedTransition, RunHistory } from './run-history.ts';
 import { computeWorkMs } from './work-time.ts';
 
@@ -62,6 +63,7 @@ const createUsageFields = (run: Run, { models, warnings }: RunHistory): object =
     return { kind, state, message, count, agent_count: agentCount, last_at: formatIso(lastAt) };
   }),
   warnings_left_out: warnings.leftOut,
+  quota: createQuotaDocument(run.quota),
 });
 
 const createTransitionDocument = (transition: RecordedTransition): object => ({

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { turnFileOf } from '../core/agent.ts';
 import type { AskAnswer } from '../core/ask.ts';
 import { askTurnOf } from '../core/ask-turn.ts';
+import { isReplay } from '../core/option-types.ts';
 import { mergeOptions, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
 import type { Resumed, Signal } from '../core/signal.ts';
@@ -26,6 +27,7 @@ import { mentionsJoin } from './mentions-join.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { createEndedHandle, launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
 import { callLimitsOf, nameWorkflows, withAbsoluteRoot } from './run-workflows.ts';
+import { readSharedQuota } from './shared-quota.ts';
 
 /** How to resume a run. */
 export interface ResumeRequest extends RunEnvironment {
@@ -77,6 +79,7 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
       scope: await workflow.scope(),
       workFolders,
       joins: mentionsJoin(workflow.source),
+      ...(run.quota !== null && !isReplay(options) && { quota: await readSharedQuota(env, runtime.clock.now()) }),
       ...(await lookUpKeptNames(run, workflow, { ...findFolderLimits(run, layout, workflow), options, env })),
     };
     const backendFactory = await runtime.chooseBackend(options, env, workflow);

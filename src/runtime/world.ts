@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type TurnRef, turnRefOf } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
+import { isReplay } from '../core/option-types.ts';
 import type { Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
 import { AgentLabels } from '../events/agent-labels.ts';
@@ -18,6 +19,7 @@ import { findFolderLimits } from './folder-limits.ts';
 import { HistoryFile } from './history-file.ts';
 import type { RunContext } from './run-context.ts';
 import { accessWorkflows } from './run-workflows.ts';
+import { SharedQuota } from './shared-quota.ts';
 import { WordInbox } from './word-inbox.ts';
 
 /** How others watch and end the turns of a run, and how signals get to it. */
@@ -49,6 +51,10 @@ export async function createWorld(
     clock,
   );
   control.onBoard(askBoard);
+  const env = workflows.environmentOf(workflow.entry);
+  const quota = new SharedQuota(env, clock, isReplay(options), (known) =>
+    control.send({ kind: 'quota_reported', at: clock.now(), quota: known }),
+  );
   const turnContext: TurnContext = {
     ...control,
     askBoard,
@@ -58,8 +64,9 @@ export async function createWorld(
     runMarker: `${id}/${store.mark}`,
     options,
     ...findFolderLimits(run, layout, workflow),
-    env: workflows.environmentOf(workflow.entry),
+    env,
     clock,
+    quota,
     isSandbox: runtime.isSandbox,
     warn,
     hear: ({ agent }, said) => control.send({ kind: 'heard', at: clock.now(), about: { agent }, said }),
@@ -104,6 +111,7 @@ export async function createWorld(
   const close = async (): Promise<void> => {
     askBoard.close();
     await backend.close?.();
+    await quota.written;
     history?.write();
     if (control.killSignal.aborted) await endMarked(`${turnContext.runMarker}/`, { graceMs: END_GRACE_MS });
   };

@@ -59,7 +59,11 @@ const TURN_SHAPE = {
     .describe('The way in which the turn fails.'),
   resets_in: amountSchema
     .optional()
-    .describe('With `fail: usage_limit`: the seconds until the limit ends. The default is 60.'),
+    .describe('With `fail: usage_limit` or `quota`: the seconds until the limit ends. The default is 60.'),
+  quota: amountSchema
+    .max(200, { error: 'a percentage from 0 to 200' })
+    .optional()
+    .describe('The used percentage of the 5-hour window that the turn reports.'),
   exit: exitCodeSchema.optional().describe('The exit code of a script.'),
   stderr: textSchema.optional().describe('What a script prints to stderr.'),
   crash: booleanSchema.optional().describe('Whether Raymond is killed during this turn.'),
@@ -203,8 +207,8 @@ function checkTurn(value: RawTurn, issues: IssueCollector): void {
       code: 'custom',
       message: `this answer says nothing: give it one of ${ANSWER_CONTENT_KEYS.join(', ')}`,
     });
-  if (value.resets_in !== undefined && value.fail !== 'usage_limit')
-    addKeyIssue('resets_in', '`resets_in` goes with `fail: usage_limit` only: remove it', issues);
+  if (value.resets_in !== undefined && value.fail !== 'usage_limit' && value.quota === undefined)
+    addKeyIssue('resets_in', '`resets_in` goes with `fail: usage_limit` or `quota` only: remove it', issues);
 }
 
 function checkVisit(value: RawVisit, issues: IssueCollector): void {
@@ -257,6 +261,7 @@ const toCannedAnswer = (value: RawTurn): CannedAnswer => ({
   seconds: value.seconds ?? 0,
   fail: value.fail ?? null,
   resetsInSeconds: value.resets_in ?? 60,
+  quotaPercent: value.quota ?? null,
   exit: value.exit ?? 0,
   stderr: value.stderr ?? '',
   crash: value.crash ?? false,

@@ -34,6 +34,8 @@ export interface CannedAnswer {
   readonly fail: CannedFailureName | null;
   /** The seconds until a usage limit ends. */
   readonly resetsInSeconds: number;
+  /** The used percentage of the 5-hour window that it reports; null if it reports none. */
+  readonly quotaPercent: number | null;
   /** The exit code of a script. */
   readonly exit: number;
   readonly stderr: string;

@@ -20,8 +20,7 @@ export const goesWithKeys = (...keys: readonly string[]): JsonSchemaNode => ({ p
 
 /** Allows a key only with `fail: usage_limit`. */
 export const ONLY_WITH_USAGE_LIMIT: JsonSchemaNode = {
-  required: ['fail'],
-  properties: { fail: { const: 'usage_limit' } },
+  anyOf: [{ required: ['fail'], properties: { fail: { const: 'usage_limit' } } }, { required: ['quota'] }],
 };
 
 /** The types that are read as a text. */

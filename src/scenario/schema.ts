@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DURATION_PATTERN } from '../core/duration.ts';
 import { NUMBER_LIMIT } from '../core/option-types.ts';
 import { OPTIONS, type Option } from '../core/options.ts';
+import { PERCENT_PATTERN } from '../core/quota-options.ts';
 import { VARIABLE_NAME_SCHEMA } from '../core/variables.ts';
 import {
   amountSchema,
@@ -33,6 +34,8 @@ function optionSchema({ kind, choices, expected }: Option['type']) {
   if (kind === 'amount') return boundedAmount;
   if (kind === 'duration')
     return z.union([boundedAmount, z.string().regex(new RegExp(DURATION_PATTERN))], { error: expected });
+  if (kind === 'percent')
+    return z.union([countSchema.lt(100), z.string().regex(new RegExp(PERCENT_PATTERN))], { error: expected });
   if (kind === 'count') return boundedCount;
   return kind === 'boolean' ? z.boolean({ error: expected }) : z.enum(choices, { error: expected });
 }

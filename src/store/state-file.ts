@@ -6,6 +6,7 @@ import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { NO_TOKENS } from '../core/tokens.ts';
 import { ASKING_PHASE_SCHEMA, PROMPT_SCHEMA as prompt } from './asking-phase.ts';
 import { checkState } from './checksum.ts';
+import { QUOTA_SCHEMA } from './quota-schema.ts';
 import { rulesSchema } from './rules-schema.ts';
 import { INTERRUPTION_SCHEMA, SAID_SCHEMA } from './said-schema.ts';
 import type { RunStart, SavedRun } from './saved-run.ts';
@@ -188,6 +189,7 @@ function keptSchema({ kind, choices }: Option['type']): z.ZodType {
   switch (kind) {
     case 'amount':
     case 'duration':
+    case 'percent':
     case 'count':
       return count;
     case 'boolean':
@@ -230,7 +232,8 @@ const RUN_SHAPE = {
     turns: count,
     states: z.record(z.string(), z.strictObject({ turns: count, micros })),
   }),
-  hold: orNull(z.strictObject({ untilMs: time, message: z.string() })),
+  hold: orNull(z.strictObject({ untilMs: time, message: z.string(), reserve: z.literal(true).exactOptional() })),
+  quota: orNull(QUOTA_SCHEMA).default(null),
   stop: orNull(stop),
   agents: z.array(agent),
   archive: orNull(z.strictObject({ ended: count })).default(null),

@@ -3,6 +3,7 @@ import type { TurnRef } from '../core/due.ts';
 import type { Printed } from '../core/event.ts';
 import type { NamedWorkflows } from '../core/named-workflows.ts';
 import type { Options } from '../core/options.ts';
+import type { Quota } from '../core/quota.ts';
 import type { State } from '../core/state.ts';
 import type { Scope } from '../core/state-names.ts';
 import type { AskBoard } from './ask-board.ts';
@@ -11,6 +12,13 @@ import type { TurnEndings } from './turn-endings.ts';
 
 /** An environment to be handed on. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Takes what turns hear of the quota, and gives what other runs have heard. */
+export interface QuotaExchange {
+  report(windows: Quota['windows']): void;
+  /** What is new since the last call; undefined for nothing. */
+  news(): Promise<Quota | undefined>;
+}
 
 /** Everything that the turns of one run share. It hides the workflow and the disk behind functions. */
 export interface TurnContext {
@@ -41,6 +49,8 @@ export interface TurnContext {
   readonly onPrint?: ((printed: Printed) => void) | undefined;
   /** Reports that a turn has got what was said to its agent. */
   hear(turn: TurnRef, said: string): void;
+  /** What turns hear of the subscription's quota; left out where nobody wants to know. */
+  readonly quota?: QuotaExchange;
   /** Tells the author about something odd in a turn that goes on. */
   warn(turn: TurnRef, message: string): void;
   /** A state as its file says it now; throws a RaymondError if it cannot be used. */

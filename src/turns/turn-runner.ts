@@ -53,7 +53,9 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
         const warnings = await (isScript ? runnerFor(turn.state).prepare(turn, state) : backend.prepare(turn, state));
         preparedAgents.add(turn.agent);
         const rules = isScript || turn.prompt.kind === 'state' ? await resolveRules(context, state) : null;
-        return { kind: 'began', ...signalBase, sessionId: randomUUID(), rules, warnings };
+        const quota = isScript ? undefined : await context.quota?.news();
+        const news = quota === undefined ? {} : { quota };
+        return { kind: 'began', ...signalBase, sessionId: randomUUID(), rules, warnings, ...news };
       } catch (error) {
         if (!(error instanceof RaymondError)) throw error;
         const { message, hint } = error;

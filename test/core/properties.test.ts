@@ -16,7 +16,7 @@ import { action, applyActions, CostMeter, missingAgents, WORKFLOW } from './rand
 import { startRun } from './run-driver.ts';
 
 const story = fc.array(action, { minLength: 20, maxLength: 120 });
-const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3 });
+const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3, slowAt: 40, reserve: 20 });
 
 test('the random runs reach every part of the interpreter', () => {
   const seen = new Set<string>();
@@ -42,6 +42,7 @@ test('the random runs reach every part of the interpreter', () => {
       'failed',
       'heard',
       'interrupt',
+      'quota_reported',
       'resumed',
       'said',
       'stopped',
@@ -67,6 +68,7 @@ test('the random runs reach every part of the interpreter', () => {
         'worktree_opening',
         'worktree_opened',
         'printed',
+        'quota',
         'reminded',
         'run_ended',
         'run_resumed',

@@ -8,6 +8,7 @@ import type { Guards } from '../../src/core/guards.ts';
 import type { CostReport } from '../../src/core/ledger.ts';
 import { fileInWorkflow, type NamedWorkflows } from '../../src/core/named-workflows.ts';
 import type { Evaluator, PolicyEntry, Rules } from '../../src/core/policy.ts';
+import type { Quota } from '../../src/core/quota.ts';
 import type { Run } from '../../src/core/run.ts';
 import type { Resumed, Signal } from '../../src/core/signal.ts';
 import { step } from '../../src/core/step.ts';
@@ -89,6 +90,8 @@ export interface Action {
   readonly killed: boolean;
   readonly denied: boolean;
   readonly interlude: 'stop' | 'resume' | 'say' | 'hear' | 'interrupt' | null;
+  /** What is used of the subscription, if that is reported. */
+  readonly quota?: number | null;
 }
 
 const state = fc.constantFrom('START', 'A.md', 'B', 'S.sh', 'GATE', 'NOWHERE', '../A');
@@ -196,6 +199,7 @@ export const action: fc.Arbitrary<Action> = fc.record({
     { weight: 1, arbitrary: fc.constantFrom('stop', 'resume') },
     { weight: 3, arbitrary: fc.constantFrom('say', 'hear', 'interrupt') },
   ),
+  quota: fc.oneof({ weight: 12, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat(110) }),
 });
 
 /** Adds up what turns really cost. */
@@ -228,7 +232,13 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
     return {
       kind: 'resumed',
       at,
-      options: { budgetMicros: run.ledger.spentMicros + 3_000_000, onAsk: action.killed ? 'wait' : null },
+      options: {
+        budgetMicros: run.ledger.spentMicros + 3_000_000,
+        onAsk: action.killed ? 'wait' : null,
+        reserve: action.killed ? 20 : null,
+        maxWaitMs: action.denied ? 400 : 0,
+      },
+      ...(action.pick % 5 === 0 && { quota: null }),
       ...questionEnds(run, action, at),
       retry: action.denied,
       scope,
@@ -236,6 +246,8 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
       matches: Object.fromEntries(run.agents.map(({ id }) => [id, [false, null, null]])),
     };
   }
+  const quota = quotaOf(action, at);
+  if (quota !== undefined && !action.killed) return { kind: 'quota_reported', at, quota };
   const turns = due(run);
   const turn: Turn | undefined = turns[action.pick % turns.length];
   if (turn === undefined) return undefined;
@@ -255,7 +267,8 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
   if (turn.record === null) {
     const reads = turn.kind === 'script' || turn.prompt.kind === 'state';
     const rules = reads ? { policy: [], maxVisits: null, ...RULES[fileInWorkflow(turn.state)] } : null;
-    return { kind: 'began', at, agent, sessionId: `${agent}-${turn.number}`, rules, warnings: [] };
+    const news = quota === undefined ? {} : { quota };
+    return { kind: 'began', at, agent, sessionId: `${agent}-${turn.number}`, rules, warnings: [], ...news };
   }
   const use = turn.record.session;
   const failure = action.failure ?? (action.killed && action.denied ? 'transient' : null);
@@ -309,6 +322,16 @@ function wordsSignal({ agents, seq }: Run, { interlude, pick, killed }: Action, 
   if (interlude === 'interrupt')
     return { kind: 'interrupt', at, about, interrupt, text: killed ? text : null, by, saidAt };
   return { kind: 'said', at, about, ...words, isReachable: !killed };
+}
+
+/** What Claude Code reports of one window of one of two accounts; undefined if it reports nothing. */
+function quotaOf({ quota: percent = null, pick, denied, progress }: Action, at: number): Quota | undefined {
+  if (percent === null) return undefined;
+  const window = { percent, status: 'allowed', resetsAtMs: at + pick * 20, reportedAt: at } as const;
+  return {
+    account: progress === 'none' ? 'b' : 'a',
+    windows: { [denied ? 'five_hour' : 'seven_day']: window },
+  };
 }
 
 /** The end of a question: if it has a timeout, it may be over without an answer. */

@@ -9,7 +9,8 @@ import { action, applyActions, CostMeter, WORKFLOW } from './random-run.ts';
 import { startRun } from './run-driver.ts';
 
 const story = fc.array(action, { minLength: 20, maxLength: 120 });
-const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3, parallelScripts: 2 });
+const fresh = () =>
+  startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3, slowAt: 40, reserve: 20, parallelScripts: 2 });
 
 const isSleepOrRecorded = (turn: Turn): boolean =>
   turn.kind === 'sleep' || turn.kind === 'worktree' || turn.record !== null;
@@ -38,14 +39,12 @@ test('the scheduler has the same turns as `due` after every step', () => {
       const attended = new Set<string>();
       applyActions(run, actions, new CostMeter(), (before, signal, after, _events, others) => {
         agenda.update(signal, { run: after, others });
-        if ('agent' in signal) {
-          attended.delete(signal.agent);
-          // What was started for an agent is forgotten if another agent's step leaves it without a turn.
-          for (const id of others) {
-            const { phase } = getAgent(after, id);
-            const isChanged = before.agents.find((agent) => agent.id === id)?.phase !== phase;
-            if (isChanged && recordedTurn(phase) === null) attended.delete(id);
-          }
+        if ('agent' in signal) attended.delete(signal.agent);
+        // What was started for an agent is forgotten if another step than its own leaves it without a turn.
+        for (const id of others) {
+          const { phase } = getAgent(after, id);
+          const isChanged = before.agents.find((agent) => agent.id === id)?.phase !== phase;
+          if (isChanged && recordedTurn(phase) === null) attended.delete(id);
         }
         expect(byKind(agenda.due())).toStrictEqual(byKind(due(after, attended)));
         for (const { agent } of agenda.due().filter(isSleepOrRecorded)) {

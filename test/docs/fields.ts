@@ -59,6 +59,7 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   worktree_left: { path: true, branch: true, kept: true, commits: true, dirty: true },
   joining: { workers: true, done: true, wanted: true, group: true, untilMs: true },
   joined: { to: true, timedOut: true, workers: true, left: true },
+  quota: { quota: true, parallel: true },
   cancelling: { by: true },
   agent_cancelled: { by: true },
   warning: { message: true },
@@ -127,6 +128,7 @@ export const SIGNALS: Named<Signal['kind']> = {
   heard: true,
   interrupt: true,
   noticed: true,
+  quota_reported: true,
   stopped: true,
   resumed: true,
 };

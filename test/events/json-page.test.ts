@@ -6,6 +6,7 @@ import { newAgent } from '../../src/core/agent.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 import { newRun } from '../../src/core/run.ts';
 import { createEventDocument } from '../../src/events/event-document.ts';
+import { createQuotaDocument } from '../../src/events/quota.ts';
 import { createRunDocument, createStatusDocument } from '../../src/events/run-document.ts';
 import { collectHistory } from '../../src/events/run-history.ts';
 import { type Interruption, serializeTestReport } from '../../src/testing/report.ts';
@@ -103,6 +104,10 @@ describe('docs/json.md', () => {
     const situation = { run: called, observedStatus: 'running', owner, damage: [], openConversations: 0 } as const;
     const history = await collectHistory(happened(), 5);
     expect(fieldsOn('The status of a run')).toStrictEqual(fieldsIn(createStatusDocument(situation, history, 0)));
+  });
+
+  test('has every field of a quota', () => {
+    expect(fieldsOn('Quota')).toStrictEqual(fieldsIn(createQuotaDocument(SAMPLE_EVENTS.quota.quota)));
   });
 
   test('has every field of a list of runs', async () => {

@@ -146,5 +146,17 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
   },
   cancelling: { ...here, kind: 'cancelling', by: 'main' },
   agent_cancelled: { ...here, kind: 'agent_cancelled', by: 'main' },
+  quota: {
+    kind: 'quota',
+    at: AT,
+    quota: {
+      account: 'a1b2c3d4e5f6',
+      windows: {
+        five_hour: { percent: 83.5, status: 'allowed_warning', resetsAtMs: 7_200_000, reportedAt: 5000 },
+        seven_day: { percent: null, status: 'allowed', resetsAtMs: 172_800_000, reportedAt: 4000 },
+      },
+    },
+    parallel: 4,
+  },
   warning: { ...here, kind: 'warning', message: 'odd' },
 };

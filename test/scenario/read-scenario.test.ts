@@ -36,6 +36,7 @@ const says = (text: string, more: Partial<CannedAnswer> = {}): CannedAnswer => (
     seconds: 0,
     fail: null,
     resetsInSeconds: 60,
+    quotaPercent: null,
     exit: 0,
     stderr: '',
     compact: { costUsd: 0, fails: false },
@@ -158,7 +159,7 @@ describe('a mistake is reported with its place and a hint', () => {
     [
       'a limit that is none',
       'answers: { START.md: { text: a, resets_in: 1 } }',
-      ['1:33: `resets_in` goes with `fail: usage_limit` only: remove it'],
+      ['1:33: `resets_in` goes with `fail: usage_limit` or `quota` only: remove it'],
     ],
     [
       'turns and a text',

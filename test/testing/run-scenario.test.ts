@@ -158,7 +158,7 @@ scenarios:
 answers:
   START.md: '${fork}'
   WAIT.md:
-    turns: [{ fail: usage_limit, seconds: 8000, resets_in: 90000 }, <result>w</result>]
+    turns: [{ fail: usage_limit, seconds: 8000, resets_in: 80000 }, <result>w</result>]
   W.md:
     - when: { n: 1 }
       text: <result>late</result>

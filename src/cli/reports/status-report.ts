@@ -1,8 +1,10 @@
+import type { Quota } from '../../core/quota.ts';
 import { ledgerOf } from '../../core/run.ts';
 import { countTokens, type ModelShare } from '../../core/tokens.ts';
 import {
   formatAge,
   formatAnyTokens,
+  formatClock,
   formatDollars,
   formatDuration,
   formatLocalTime,
@@ -15,6 +17,7 @@ import {
 } from '../../events/format.ts';
 import { describeLeftWorktrees, type FoundWorktree } from '../../events/found-worktree.ts';
 import { describeNextSteps } from '../../events/next-steps.ts';
+import { formatQuotaWindows } from '../../events/quota.ts';
 import { findWorkEndMs } from '../../events/run-document.ts';
 import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
 import { getStatusStyle } from '../../events/text-style.ts';
@@ -70,6 +73,7 @@ function renderFacts(report: StatusReport, context: RenderContext): readonly str
     ...formatAnyTokens(ledger.tokens).map((total): Fact => ['tokens', `${total}: ${formatTokenKinds(ledger.tokens)}`]),
     ...(history.models.length === 0 ? [] : [['models', formatModels(history.models)] as const]),
     ...(openConversations === 0 ? [] : [['open', describeOpen(openConversations)] as const]),
+    ...listQuota(run.quota, context.now).map((window): Fact => ['quota', window]),
     ...(options.maxIterations === null
       ? []
       : [['states', `${run.iterations} of ${options.maxIterations} entered`] as const]),
@@ -78,6 +82,9 @@ function renderFacts(report: StatusReport, context: RenderContext): readonly str
     wrapText(`${context.colorize('dim', padToWidth(label, LABEL_COLUMNS))}${value}`, context.columns),
   );
 }
+
+const listQuota = (quota: Quota | null, now: number): readonly string[] =>
+  quota === null ? [] : formatQuotaWindows(quota, (ms) => formatClock(ms, now));
 
 /** `3 conversations, about 600 MB of memory`. */
 const describeOpen = (count: number): string =>

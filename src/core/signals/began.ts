@@ -12,6 +12,8 @@ import { endAgent } from '../end-agent.ts';
 import type { Event, Step } from '../event.ts';
 import type { Rules } from '../policy.ts';
 import type { Session } from '../position.ts';
+import { findReserveHold, type Quota } from '../quota.ts';
+import { withQuota } from '../quota-hold.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import { handOver } from '../say.ts';
 import type { Began } from '../signal.ts';
@@ -24,11 +26,13 @@ export function handleBegan(run: Run, signal: Began): Step {
   const agent = getAgent(run, signal.agent);
   if (agent.phase.kind !== 'ready') throw new Error(`${agent.id} is ${agent.phase.kind}: it cannot begin a turn`);
   if (run.stop !== null) return { run, events: [] };
+  if (signal.quota !== undefined) return beginWithQuota(run, signal, signal.quota);
+  const isClaudeTurn = isPrompt(turnFileOf(agent));
+  if (isClaudeTurn && mustWait(run)) return { run, events: [] };
   const enteringRules = agent.rules === null ? signal.rules : null;
   const refusal = enteringRules === null ? undefined : refuseAtLimit(run, agent, enteringRules, signal.at);
   if (refusal !== undefined) return refusal;
 
-  const isClaudeTurn = isPrompt(turnFileOf(agent));
   const turn: RunningTurn = {
     number: agent.turns + 1,
     prompt: isClaudeTurn ? promptToSend(agent.phase.prompt, turnSessionOf(agent)) : agent.phase.prompt,
@@ -66,6 +70,17 @@ export function handleBegan(run: Run, signal: Began): Step {
     ],
   };
 }
+
+/** Begins a turn once the run knows what others have learned of its quota. */
+function beginWithQuota(run: Run, { quota: _, ...signal }: Began, quota: Quota): Step {
+  const known = withQuota(run, quota, signal.at);
+  const begun = handleBegan(known.run, signal);
+  return { ...begun, events: [...known.events, ...begun.events] };
+}
+
+/** Whether a Claude turn has to wait although it was due: another one has just brought news of the quota. */
+const mustWait = (run: Run): boolean =>
+  run.hold !== null || findReserveHold(run) !== null || (run.quota !== null && claudeCapacity(run).slots <= 0);
 
 /** Counts a visit that begins; within the call only if the state's limit is about that. */
 function countVisit(agent: Agent, { guards }: Rules): Pick<Agent, 'visits' | 'callVisits'> {

@@ -9,6 +9,7 @@ import { type Run, withAgent } from '../run.ts';
 import type { Failed } from '../signal.ts';
 import { failState, sleep, takeGuard } from '../state-failure.ts';
 import { strongerStop } from '../status.ts';
+import { waitsUntil } from '../turn-wait.ts';
 import { afterCancelled, type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Reacts to a failed turn. Only a guard lets the agent leave its state because of a failure. */
@@ -78,7 +79,7 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
 
   hold({ run, agent }, { at, failure }, prompt) {
     const { message, untilMs = at } = failure;
-    if (!run.options.wait) {
+    if (!waitsUntil(run.options, untilMs, at)) {
       const stop = strongerStop(run.stop, { kind: 'usage_limit', untilMs, message });
       const ready: Agent = { ...agent, phase: { kind: 'ready', prompt, since: run.seq } };
       return { run: withAgent({ ...run, stop }, ready), events: [{ kind: 'run_stopping', at, stop }] };

@@ -6,6 +6,7 @@ import type { Event, Step } from '../event.ts';
 import type { TurnAnswer } from '../follow.ts';
 import { followAnswer } from '../follow-answer.ts';
 import { mergeOptions } from '../options.ts';
+import { withQuota } from '../quota-hold.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Resumed } from '../signal.ts';
 import { followAskAnswer, followAskTimeout } from './ask-ended.ts';
@@ -19,9 +20,11 @@ export function handleResumed(run: Run, signal: Resumed): Step {
   const workFolders = run.workFolders ?? signal.workFolders ?? null;
   const attended = signal.attended ?? false;
   const joins = run.joins || (signal.joins ?? false);
-  const asked = endQuestions({ ...run, options, workFolders, attended, joins, stop: null, hold: null }, signal);
+  const quota = signal.quota === undefined ? run.quota : signal.quota;
+  const known = withQuota({ ...run, options, workFolders, attended, joins, stop: null, hold: null }, quota, signal.at);
+  const asked = endQuestions(known.run, signal);
   let next = asked.run;
-  const events: Event[] = [{ kind: 'run_resumed', at: signal.at, options }, ...asked.events];
+  const events: Event[] = [{ kind: 'run_resumed', at: signal.at, options }, ...known.events, ...asked.events];
   if (isOverBudget(next)) {
     const stop = { kind: 'budget' } as const;
     return { run: { ...next, stop }, events: [...events, { kind: 'run_stopping', at: signal.at, stop }] };

@@ -62,11 +62,13 @@ const isShown = (phase: Phase['kind']): phase is LivePhase => LIVE_PHASES.some((
 export function groupAgents({
   agents,
   stop,
-  parallel,
+  parallel: fullParallel,
+  loweredParallel,
   parallelScripts,
   budgetMicros,
   endedByState,
 }: LiveView): AgentGroups {
+  const parallel = loweredParallel ?? fullParallel;
   const states = new Map<string, { -readonly [Key in keyof StateCounts]: StateCounts[Key] }>();
   const stateOf = (state: string) => {
     const counts = states.get(state) ?? { state, running: 0, waiting: 0, failed: 0, paused: 0, done: 0 };

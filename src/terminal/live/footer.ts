@@ -7,6 +7,7 @@ import {
   formatSpending,
   TURN_WAIT_WORDS,
 } from '../../events/format.ts';
+import { formatShortQuota } from '../../events/quota.ts';
 import { wrapText } from '../../events/text-width.ts';
 import { computeWorkMs } from '../../events/work-time.ts';
 import type { AgentGroups } from './agent-groups.ts';
@@ -25,6 +26,7 @@ export function renderFooter(
     `${formatDuration(computeWorkMs(view.worked, now))} `,
     `${formatSpending(view)} `,
     ...formatAnyTokens(view.tokens).map((text) => `${text} `),
+    ...formatQuotaFigures(view),
     ...formatAgentCounts(view, groups),
   ];
   const unbroken = figures.map((figure) => figure.replaceAll(' ', NO_BREAK)).join(' ');
@@ -42,6 +44,13 @@ export function renderFooter(
 }
 
 const NO_BREAK = '\u00a0';
+
+/** `quota 5h 83 % 7d 31 %,` `4 at once`: what is used of the subscription, and how many Claude turns that leaves. */
+function formatQuotaFigures({ quota, loweredParallel }: LiveView): readonly string[] {
+  const used = formatShortQuota(quota);
+  if (used === null) return [];
+  return loweredParallel === null ? [`${used} `] : [`${used},`, `${loweredParallel} at once `];
+}
 
 /** `37 of 100 done,` `8 running,` `55 waiting`: parts between which a line may be broken. */
 function formatAgentCounts({ workers, endedWorkers }: LiveView, groups: AgentGroups): readonly string[] {

@@ -2,6 +2,7 @@ import type { Activity, Doing } from '../../core/activity.ts';
 import type { Phase } from '../../core/agent.ts';
 import type { AgentEnded, Event, RunResumed, RunStarted } from '../../core/event.ts';
 import { REACTIONS } from '../../core/failure.ts';
+import type { Quota } from '../../core/quota.ts';
 import type { StopReason } from '../../core/run.ts';
 import { addTokens, NO_TOKENS, sumTokens, type Tokens } from '../../core/tokens.ts';
 import type { Joining } from '../../core/worker-event.ts';
@@ -55,9 +56,12 @@ export interface LiveView {
   readonly run: string;
   readonly worked: WorkTime;
   readonly budgetMicros: number | null;
-  /** How many Claude turns may run at once; null for any number. */
+  /** How many Claude turns may run at once, and with little quota left; null for any number. */
   readonly parallel: number | null;
+  readonly loweredParallel: number | null;
   readonly parallelScripts: number | null;
+  /** How full the windows of the subscription are, as far as is known. */
+  readonly quota: Quota | null;
   readonly spentMicros: number;
   readonly cannedMicros: number;
   readonly tokens: Tokens;
@@ -80,7 +84,9 @@ export const EMPTY_VIEW: LiveView = {
   worked: NO_WORK_TIME,
   budgetMicros: null,
   parallel: null,
+  loweredParallel: null,
   parallelScripts: null,
+  quota: null,
   spentMicros: 0,
   cannedMicros: 0,
   tokens: NO_TOKENS,
@@ -134,6 +140,8 @@ function applyRunEvent(view: LiveView, event: Event): LiveView {
       return { ...applyRunStart(view, event), name: event.name, run: event.run };
     case 'run_resumed':
       return applyRunStart(view, event);
+    case 'quota':
+      return { ...view, quota: event.quota, loweredParallel: event.parallel };
     case 'run_stopping':
       return { ...view, stop: event.stop };
     case 'turn_ended': {

@@ -167,6 +167,7 @@ export class ClaudeBackend implements Backend {
       return failedSignal(turn, end.atMs, mayTakeAgain(context, failure, end) ? { ...failure, kind: 'lost' } : failure);
     }
     const { exit, atMs: at } = end;
+    const jitter = Math.random();
     const outcome = judgeClaudeTurn({
       transcript,
       isCompaction: turn.prompt.kind === 'compact',
@@ -179,6 +180,7 @@ export class ClaudeBackend implements Backend {
       resumable: isSuccess(transcript) || (await this.isResumable(turn, transcript.sessionId ?? session.id)),
       endedAtMs: at,
       priorLimits: this.limitBackoff.priorLimits(at),
+      jitter,
       costBaseline: readCostBaseline(context, turn),
     });
     await settle(outcome);
@@ -188,7 +190,7 @@ export class ClaudeBackend implements Backend {
     if (outcome.kind === 'failed') {
       const { kind, untilMs } = outcome.failure;
       if (kind === 'usage_limit' && untilMs !== undefined) this.limitBackoff.recordLimit(at, untilMs);
-      return { ...outcome, ...reported, at, agent: turn.agent, jitter: Math.random() };
+      return { ...outcome, ...reported, at, agent: turn.agent, jitter };
     }
     this.limitBackoff.recordSuccess(turn.record?.startedAt ?? 0);
     return answeredSignal(context, turn, at, { ...outcome, ...reported });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RateLimitEvent } from './rate-limit.ts';
 import { NO_USAGE, type Usage } from './usage.ts';
 
 /*
@@ -12,7 +13,7 @@ export type ClaudeEvent =
   | AssistantEvent
   | z.infer<typeof USER_SCHEMA>
   | ResultEvent
-  | z.infer<typeof RATE_LIMIT_SCHEMA>
+  | RateLimitEvent
   | z.infer<typeof RETRY_SCHEMA>
   | z.infer<typeof COMPACTED_SCHEMA>
   /** An event that we do not know or do not need. */
@@ -244,11 +245,6 @@ export type ModelCost = z.infer<typeof MODEL_USAGE> & { readonly model: string }
 
 const toModelCosts = (models: z.infer<typeof MODELS>): readonly ModelCost[] =>
   Object.entries(models ?? {}).map(([model, used]) => ({ model, ...used }));
-
-/** `rate_limit_event`: a usage limit. */
-export const RATE_LIMIT_SCHEMA = z
-  .object({ rate_limit_info: z.object({ status: z.string(), resetsAt: nullableNumber }) })
-  .transform(({ rate_limit_info: { status, resetsAt } }) => ({ kind: 'rate_limit' as const, status, resetsAt }));
 
 /** `system/api_retry`: a call of the API that is tried again. */
 export const RETRY_SCHEMA = z

@@ -36,6 +36,8 @@ export interface EndedTurn {
   readonly endedAtMs: number;
   /** How many usage limits without a time were met in a row before this turn. */
   readonly priorLimits: number;
+  /** A random number from 0 up to 1, by which the try after a usage limit is put off; none for 0. */
+  readonly jitter?: number;
   readonly costBaseline: CostBaseline;
 }
 
@@ -134,5 +136,5 @@ function findProgress({ transcript, resumable }: EndedTurn, kind: FailureKind): 
 function limitReset(kind: FailureKind, detail: string, turn: EndedTurn): { untilMs?: number } {
   if (kind !== 'usage_limit') return {};
   const resetsAt = turn.transcript.limit?.resetsAt ?? null;
-  return { untilMs: limitUntilMs({ resetsAt, text: detail }, turn.endedAtMs, turn.priorLimits) };
+  return { untilMs: limitUntilMs({ resetsAt, text: detail }, turn.endedAtMs, turn.priorLimits, turn.jitter) };
 }

@@ -6,11 +6,11 @@ import {
   type ClaudeEvent,
   COMPACTED_SCHEMA,
   INIT_SCHEMA,
-  RATE_LIMIT_SCHEMA,
   RESULT_SCHEMA,
   RETRY_SCHEMA,
   USER_SCHEMA,
 } from './event.ts';
+import { RATE_LIMIT_SCHEMA } from './rate-limit.ts';
 
 const EVENT_TYPE = z.object({ type: z.string(), subtype: z.string().default('').catch('') });
 const MAX_GARBAGE_CHARS = 500;

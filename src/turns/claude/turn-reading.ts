@@ -8,6 +8,7 @@ import { isHopelessRetry } from './failure.ts';
 import { parseClaudeBytes } from './parse-event.ts';
 import type { Prices } from './prices.ts';
 import { createClaudePrintReader } from './prints.ts';
+import { readQuotaWindows } from './rate-limit.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, reopenTranscript, type Transcript } from './transcript.ts';
 
 const LONG_LINE_WARNING = `Claude Code printed an event of ${MAX_LINE_BYTES / 1024 ** 2} MiB or more, which was not read: what it said in it is lost`;
@@ -18,6 +19,7 @@ export class TurnReading {
   readonly prints: PrintReporter;
   private readonly context: TurnContext;
   private readonly turn: ClaudeTurn;
+  private readonly adopted: boolean;
   private readonly reportActivity: ReturnType<typeof createActivityReporter>;
   private readonly readPrintedTexts = createClaudePrintReader();
   private readonly hopelessness = new AbortController();
@@ -31,6 +33,7 @@ export class TurnReading {
   constructor(context: TurnContext, turn: ClaudeTurn, adopted: boolean) {
     this.context = context;
     this.turn = turn;
+    this.adopted = adopted;
     this.reportActivity = createActivityReporter(context, turn.agent);
     this.prints = new PrintReporter(context, turn, adopted);
   }
@@ -83,6 +86,7 @@ export class TurnReading {
     if (event.kind === 'tool_results' && event.echoOf !== null) this.takeEcho(event.echoOf);
     this.reportActivity?.(event);
     this.prints.add('stdout', this.readPrintedTexts(event));
+    if (event.kind === 'rate_limit') this.context.quota?.report(readQuotaWindows(event, this.reportTime()));
     if (event.kind === 'retry' && isHopelessRetry(event)) this.hopelessness.abort();
     if (event.kind === 'assistant' && this.limit !== null) this.checkLimit(this.limit);
   }
@@ -91,6 +95,11 @@ export class TurnReading {
     if (!this.unheard.delete(id)) return;
     this.transcript = reopenTranscript(this.transcript);
     this.context.hear(this.turn, id);
+  }
+
+  /** An adopted turn is read from its beginning: nobody knows when it said what. */
+  private reportTime(): number {
+    return (this.adopted ? this.turn.record?.startedAt : undefined) ?? this.context.clock.now();
   }
 
   private checkLimit({ micros, prices }: { readonly micros: number; readonly prices: Prices }): void {

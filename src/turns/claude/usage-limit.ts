@@ -5,6 +5,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const SLACK_MS = 2 * MINUTE_MS;
 /** A later time is no reset of a usage limit: the longest limits are monthly. */
 const MAX_RESET_DISTANCE_MS = 32 * DAY_MS;
+/** The most that a try is put off so that not all runs come at once. */
+const MAX_JITTER_MS = 10_000;
 const FIRST_BACKOFF_MS = 5 * MINUTE_MS;
 const MAX_BACKOFF_MS = 60 * MINUTE_MS;
 
@@ -16,23 +18,25 @@ export interface UsageLimitReport {
 }
 
 /**
- * Computes when to try again after a usage limit. If the end of the limit is not known, that is after five minutes,
- * then ten, and so on up to an hour. Never in the past, so that no loop is busy.
+ * Computes when to try again after a usage limit: at the second that it names, a few later by `jitter` (from 0 up to 1) so that
+ * not all runs try at once. If only a minute is named, after that minute. If the end of the limit is not known, after five
+ * minutes, then ten, and so on up to an hour. Never in the past, so that no loop is busy.
  */
-export function limitUntilMs(limit: UsageLimitReport, nowMs: number, priorLimits: number): number {
+export function limitUntilMs(limit: UsageLimitReport, nowMs: number, priorLimits: number, jitter = 0): number {
   const reset = parseResetMs(limit, nowMs);
-  if (reset !== null) return Math.max(reset, nowMs) + MINUTE_MS;
+  if (reset !== null && reset > nowMs) {
+    return parseExactResetMs(limit, nowMs) === null ? reset + MINUTE_MS : reset + Math.round(jitter * MAX_JITTER_MS);
+  }
+  if (reset !== null) return nowMs + MINUTE_MS;
   return nowMs + Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, priorLimits));
 }
 
 /** Finds the end of a limit in a report from `nowMs`; null if it is not there. The event is exact, the text is not. */
-export function parseResetMs({ resetsAt, text }: UsageLimitReport, nowMs: number): number | null {
-  return (
-    plausible(epochMs(resetsAt), nowMs) ??
-    plausible(epochInText(text), nowMs) ??
-    plausible(dateInText(text, nowMs), nowMs)
-  );
-}
+export const parseResetMs = (limit: UsageLimitReport, nowMs: number): number | null =>
+  parseExactResetMs(limit, nowMs) ?? plausible(dateInText(limit.text, nowMs), nowMs);
+
+const parseExactResetMs = ({ resetsAt, text }: UsageLimitReport, nowMs: number): number | null =>
+  plausible(epochMs(resetsAt), nowMs) ?? plausible(epochInText(text), nowMs);
 
 /** Whether a text is a message about a usage limit. */
 export const isUsageLimitText = (text: string): boolean =>

@@ -11,6 +11,7 @@ import type { ClaudeEvent } from '../claude/event.ts';
 import { renderPrompt } from '../claude/invocation.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../claude/outcome.ts';
 import { createClaudePrintReader } from '../claude/prints.ts';
+import { readQuotaWindows } from '../claude/rate-limit.ts';
 import { PrintReporter } from '../print-reporter.ts';
 import { answeredSignal } from '../signals.ts';
 import { listCannedActions } from './canned-actions.ts';
@@ -28,7 +29,16 @@ import {
   writeAnswerFile,
 } from './canned-turn.ts';
 import { FAILURE_FIXTURES } from './failure-fixtures.ts';
-import { actionLine, cannedCost, compactedLine, initLine, ReplayOutput, resultLine, toolResultLine } from './output.ts';
+import {
+  actionLine,
+  cannedCost,
+  compactedLine,
+  initLine,
+  quotaLines,
+  ReplayOutput,
+  resultLine,
+  toolResultLine,
+} from './output.ts';
 import { ReplayScriptRunner } from './script-runner.ts';
 import { cutToShare, type PaidShares, readPaidShares, writePaidShares } from './share.ts';
 
@@ -119,6 +129,7 @@ export class ReplayBackend implements Backend {
       const toolResult = toolResultLine(action, index + 1, session);
       if (toolResult !== null) output.print(toolResult);
     }
+    output.print(...quotaLines(answer, session, this.context.clock.now()));
     if (answer.fail === null) {
       output.print(resultLine(answer, session));
       return 'exited';
@@ -150,6 +161,7 @@ function createEventHandler(context: ReplayContext, { agent }: ClaudeTurn, print
   const readPrintedTexts = createClaudePrintReader();
   return (event: ClaudeEvent): void => {
     reportActivity?.(event);
+    if (event.kind === 'rate_limit') context.quota?.report(readQuotaWindows(event, context.clock.now()));
     prints.add('stdout', readPrintedTexts(event));
   };
 }

@@ -64,6 +64,18 @@ export const syntheticLine = (text: string, error: string, session: string): Str
   error,
 });
 
+/** How full the 5-hour window is, if an answer says so. */
+export function quotaLines(
+  { quotaPercent, resetsInSeconds }: CannedAnswer,
+  session: string,
+  nowMs: number,
+): StreamLine[] {
+  if (quotaPercent === null) return [];
+  const resetsAt = Math.ceil(nowMs / 1000 + resetsInSeconds);
+  const info = { status: 'allowed', resetsAt, rateLimitType: 'five_hour', utilization: quotaPercent / 100 };
+  return [{ type: 'rate_limit_event', rate_limit_info: info, session_id: session }];
+}
+
 /** The result of the turn. */
 export const resultLine = (
   { text, costUsd, deny }: Pick<CannedAnswer, 'text' | 'costUsd' | 'deny'>,

@@ -287,7 +287,7 @@ describe('a usage limit ends', () => {
   const limit = { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: NOW / 1000 + 100 } };
 
   test.each<[string, Lines, number]>([
-    ['when the event says', [limit, ...failing(text, 'rate_limit')], NOW + 160_000],
+    ['when the event says', [limit, ...failing(text, 'rate_limit')], NOW + 100_000],
     ['when the text says, without an event', failing(text, 'rate_limit'), Date.parse('2026-11-16T02:57:00Z')],
     ['who knows when: it is probed', failing('API Error: Request rejected (429)', 'rate_limit'), NOW + 20 * 60_000],
   ])('%s', (_, lines, untilMs) => {

@@ -97,12 +97,12 @@ test.each([
       type: 'rate_limit_event',
       rate_limit_info: { status: 'rejected', resetsAt: 1794789626, rateLimitType: 'five_hour' },
     },
-    { kind: 'rate_limit', status: 'rejected', resetsAt: 1794789626 },
+    { kind: 'rate_limit', status: 'rejected', resetsAt: 1794789626, utilization: null, type: 'five_hour', windows: [] },
   ],
   [
     'no limit',
     { type: 'rate_limit_event', rate_limit_info: { status: 'allowed' } },
-    { kind: 'rate_limit', status: 'allowed', resetsAt: null },
+    { kind: 'rate_limit', status: 'allowed', resetsAt: null, utilization: null, type: null, windows: [] },
   ],
   [
     'a retry',

@@ -97,10 +97,16 @@ test('the event takes precedence over the text, in seconds or milliseconds, unle
   ]);
 });
 
-test('a limit is waited for a minute longer than stated, and never into the past', () => {
+test('a limit is waited for to the second that it names and a few more, and never into the past', () => {
   const now = at('2026-11-16T01:00:00Z');
-  const until = (resetsAt: number) => limitUntilMs({ resetsAt, text: '' }, now, 0) - now;
-  expect([now / 1000 + 100, now / 1000 - 100].map(until)).toStrictEqual([160_000, 60_000]);
+  const until = (jitter: number) => (resetsAt: number) => limitUntilMs({ resetsAt, text: '' }, now, 0, jitter) - now;
+  expect([now / 1000 + 100, now / 1000 - 100].map(until(0))).toStrictEqual([100_000, 60_000]);
+  expect([now / 1000 + 100, now / 1000 - 100].map(until(0.5))).toStrictEqual([105_000, 60_000]);
+});
+
+test('a limit that names a minute is over after that minute', () => {
+  const now = at('2026-11-16T01:00:00Z');
+  expect(limitUntilMs({ resetsAt: null, text: 'resets 2:56am (UTC)' }, now, 0, 0.5)).toBe(at('2026-11-16T02:57:00Z'));
 });
 
 test('a limit without a time is probed with growing delays, but at least every hour', () => {
