@@ -42,6 +42,8 @@ export interface RigSetup {
 export interface Rig {
   readonly api: MessagesApi;
   readonly cwd: string;
+  /** The environment of its runs. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** All events of the run so far, across resumes. */
   readonly events: readonly Event[];
   start(): Promise<RunHandle>;
@@ -152,6 +154,7 @@ export async function setUp(
   return {
     api,
     cwd,
+    env: place.env,
     events,
     start: async () =>
       follow(await runWorkflow(workflow, { ...place, options: { parallel: 3, ...options, claude: path } })),
