@@ -68,6 +68,11 @@ export interface RunWarning {
   readonly count: number;
 }
 
+/** How full the windows of a subscription are. */
+export interface Quota {
+  readonly windows: readonly { readonly type: string; readonly percent: number | null; readonly resets_at: string }[];
+}
+
 /** A run as a whole. */
 export interface RunDetail extends ListedRun {
   readonly name: string;
@@ -80,6 +85,8 @@ export interface RunDetail extends ListedRun {
   readonly canned_usd: number;
   readonly tokens: Tokens;
   readonly budget_usd: number | null;
+  /** How full the windows of the subscription are; missing in the answer of an older server. */
+  readonly quota?: Quota | null;
   readonly seq: number;
   readonly agents: readonly AgentStatus[];
   readonly archived_agents: number;

@@ -1,4 +1,4 @@
-import type { Tokens, TurnEntry } from './api.ts';
+import type { Quota, Tokens, TurnEntry } from './api.ts';
 
 /** Dollars as the terminal shows them. */
 export const formatUsd = (usd: number): string => `$${usd.toFixed(usd !== 0 && usd < 0.1 ? 4 : 2)}`;
@@ -11,6 +11,20 @@ export function formatTokens(tokens: Tokens | undefined): string {
   if (count < 1_000) return `${count}`;
   return count < 1_000_000 ? `${(count / 1_000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }
+
+const WINDOW_NAMES: Readonly<Record<string, string>> = { five_hour: '5h', seven_day: '7d' };
+
+/** What is used of a subscription: `quota 5h 83 % until 17:19:00`; empty if no share is known. */
+export function formatQuota(quota: Quota | null | undefined): string {
+  const parts = (quota?.windows ?? []).flatMap(({ type, percent, resets_at }) =>
+    percent === null ? [] : [`${WINDOW_NAMES[type] ?? type} ${Math.floor(percent)} % until ${formatReset(resets_at)}`],
+  );
+  return parts.length === 0 ? '' : `quota ${parts.join(', ')}`;
+}
+
+/** A time of day, with its date if that is not today. */
+const formatReset = (iso: string): string =>
+  new Date(iso).toDateString() === new Date().toDateString() ? formatClock(iso) : new Date(iso).toLocaleString();
 
 /** A duration such as `3m 12s`. */
 export function formatDuration(ms: number): string {

@@ -313,3 +313,37 @@ describe('an API that fails', () => {
     expect(draw(view)).toContain('3 agents are retrying: 401 invalid key or login, no connection');
   });
 });
+
+describe('what is used of a subscription', () => {
+  const window = { status: 'allowed', reportedAt: NOON } as const;
+  const quota = {
+    account: 'a',
+    windows: {
+      five_hour: { ...window, percent: 83.9, resetsAtMs: NOON + 3_600_000 },
+      seven_day: { ...window, percent: 31, resetsAtMs: NOON + 90_000_000 },
+      seven_day_opus: { ...window, percent: null, resetsAtMs: NOON + 90_000_000 },
+    },
+  };
+  const heard = (parallel: number | null): Event => ({ kind: 'quota', at: NOON, quota, parallel });
+  const lastLine = (view: LiveView, columns: number): readonly string[] =>
+    draw(view, columns, 20).split('\n').slice(-2);
+
+  test('is in the footer, with the number of turns that --slow-at leaves', () => {
+    const view = viewOf(born('main', 'PLAN.md'), turn('main', 'PLAN.md'), heard(4));
+    expect(lastLine(view, 80).at(-1)).toBe('1:02  $0.00 of $10.00  quota 5h 83 % 7d 31 %, 4 at once  1 running');
+    expect(lastLine(viewOf(born('main', 'PLAN.md'), turn('main', 'PLAN.md'), heard(null)), 80).at(-1)).toBe(
+      '1:02  $0.00 of $10.00  quota 5h 83 % 7d 31 %  1 running',
+    );
+  });
+
+  test('fits into 40 columns', () => {
+    const view = viewOf(born('main', 'PLAN.md'), turn('main', 'PLAN.md'), heard(4));
+    expect(lastLine(view, 40)).toStrictEqual(['  quota 5h 83 % 7d 31 %, 4 at once', '  1 running']);
+  });
+
+  test('decides which agents wait for a free place', () => {
+    const agents = ['main', 'main_a', 'main_b'].flatMap((id) => [born(id, 'PLAN.md')]);
+    const view = viewOf(...agents, turn('main', 'PLAN.md'), heard(1));
+    expect(draw(view)).toContain('waiting: 2 for a free place');
+  });
+});

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { type AgentStatus, type AgentWorktree, type RunDetail, send } from '../api.ts';
-import { describeEntry, formatAge, formatDuration, formatTokens, formatUsd } from '../format.ts';
+import { describeEntry, formatAge, formatDuration, formatQuota, formatTokens, formatUsd } from '../format.ts';
 import { Action, Choice, Failure, Picture, Status } from '../parts.tsx';
 import { Questions } from '../questions.tsx';
 import { go } from '../router.ts';
@@ -92,6 +92,7 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
           {detail.estimated_usd > 0 && ` (${formatUsd(detail.estimated_usd)} estimated)`}
         </span>
         {formatTokens(detail.tokens) !== '' && <span>{formatTokens(detail.tokens)} tokens</span>}
+        {formatQuota(detail.quota) !== '' && <span>{formatQuota(detail.quota)}</span>}
       </p>
       {detail.waits_for !== '' && <p class={detail.needs_you ? 'needs' : 'note'}>{detail.waits_for}</p>}
       {(detail.damage ?? []).map((message) => (
