@@ -1,14 +1,18 @@
 import { join } from 'node:path';
 import { findUserConfigFolder } from '../config/user-folder.ts';
 import type { Quota } from '../core/quota.ts';
-import { readQuotaFile, updateQuotaFile } from '../store/quota-file.ts';
-import { findAccountKey, usesSubscription } from '../turns/claude/account.ts';
 import type { Clock } from '../turns/clock.ts';
 import type { Environment, QuotaExchange } from '../turns/turn-context.ts';
 
+/*
+ * What reads and checks the file is loaded by the first Claude turn: a run of scripts needs none of it.
+ */
+
 /** What the runs of this user know of the account that Claude Code uses now; null if it uses no subscription. */
 export async function readSharedQuota(env: Environment, now: number): Promise<Quota | null> {
+  const { findAccountKey, usesSubscription } = await import('../turns/claude/account.ts');
   if (!usesSubscription(env)) return null;
+  const { readQuotaFile } = await import('../store/quota-file.ts');
   const account = await findAccountKey(env);
   const file = findQuotaFile(env);
   return file === null ? { account, windows: {} } : readQuotaFile(file, account, now);
@@ -52,14 +56,22 @@ export class SharedQuota implements QuotaExchange {
     this.lastReport = text;
     // The account is known since the turn was prepared, but for one that was started by an earlier process.
     if (this.account !== null) this.share({ account: this.account, windows });
-    else this.written = this.written.then(async () => this.share({ account: await findAccountKey(this.env), windows }));
+    else
+      this.written = this.written.then(async () => {
+        const { findAccountKey } = await import('../turns/claude/account.ts');
+        this.share({ account: await findAccountKey(this.env), windows });
+      });
   }
 
   private share(quota: Quota): void {
     this.account = quota.account;
     this.tell(quota);
     const file = this.isCanned ? null : findQuotaFile(this.env);
-    if (file !== null) this.written = this.written.then(() => updateQuotaFile(file, quota, this.clock.now()));
+    if (file === null) return;
+    this.written = this.written.then(async () => {
+      const { updateQuotaFile } = await import('../store/quota-file.ts');
+      await updateQuotaFile(file, quota, this.clock.now());
+    });
   }
 }
 

@@ -120,6 +120,7 @@ test('prints the same as one document with --json', async () => {
     models: [],
     warnings: [],
     warnings_left_out: 0,
+    quota: null,
     budget_usd: 10,
     iterations: 3,
     max_iterations: 3,
