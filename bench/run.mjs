@@ -10,6 +10,7 @@ import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
 import { measureJoins } from './joins.mjs';
 import { measureJournal } from './journal.mjs';
 import { measureLint } from './lint.mjs';
+import { measurePageFrames } from './page.mjs';
 import { measureScenarios } from './scenarios.mjs';
 import { measureServe } from './serve.mjs';
 import { measureStartup } from './startup.mjs';
@@ -33,6 +34,7 @@ const FIGURES = {
   startup: measureStartup,
   lint: measureLint,
   serve: measureServe,
+  page: measurePageFrames,
   workflows: measureWorkflows,
   worktrees: measureWorktrees,
 };

@@ -145,7 +145,7 @@ function measurePage({ command }) {
   return [figure('the page, compressed', bytes.reduce((sum, each) => sum + each, 0) / 1000, 'kB', 150)];
 }
 
-function newFolder(place, name) {
+export function newFolder(place, name) {
   mkdirSync(join(place, name), { recursive: true });
   return join(place, name);
 }
@@ -158,14 +158,14 @@ function readable(file) {
   }
 }
 
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-function raymond(command, place, args, stdout = 'ignore') {
+export function raymond(command, place, args, stdout = 'ignore') {
   return spawn(process.execPath, [command, ...args], { cwd: place, stdio: ['ignore', stdout, 'ignore'] });
 }
 
 /** Waits for the end of a process; what it and its children took of the processors, as far as the system tells. */
-async function finish(child) {
+export async function finish(child) {
   let cpu = 0;
   const timer = setInterval(() => {
     cpu = Math.max(cpu, cpuOf(child.pid));
@@ -188,11 +188,13 @@ function cpuOf(pid) {
   }
 }
 
-async function startServer(command, place) {
+export async function startServer(command, place) {
   const child = raymond(command, place, ['serve', '--root', '.'], 'pipe');
   const address = new URL(await new Promise((resolve) => createInterface(child.stdout).once('line', resolve)));
   const headers = { authorization: `Bearer ${address.searchParams.get('token')}` };
   return {
+    address: address.href,
+    origin: address.origin,
     cpuMs: () => cpuOf(child.pid),
     get: async (path) => (await fetch(address.origin + path, { headers })).json(),
     async stream(path, signal, onStep) {

@@ -21,7 +21,7 @@ describe('the README', () => {
     expect(command[2]).toBe('node dist/raymond.js demo');
     const home = mkdtempSync(join(tmpdir(), 'raymond-readme-'));
     try {
-      const env = { ...process.env, RAYMOND_REPLAY: 'fast' };
+      const env = { ...process.env, RAYMOND_REPLAY: 'fast', XDG_CONFIG_HOME: join(home, 'config') };
       const out = await new Promise<string>((done, fail) => {
         execFile(process.execPath, [join(PROJECT, 'dist/raymond.js'), 'demo'], { cwd: home, env }, (error, stdout) =>
           error ? fail(error) : done(stdout),

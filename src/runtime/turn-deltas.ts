@@ -117,7 +117,7 @@ export class TurnDeltas {
   }
 
   private add(followed: FollowedTurn, entry: LogEntry): void {
-    if (this.isClosed || entry.kind === 'asked' || entry.kind === 'left_out') return;
+    if (this.isClosed || !isShownLive(entry)) return;
     followed.count += 1;
     followed.pending.push(entry);
     if (followed.pending.length > 2 * MAX_ENTRIES) followed.pending.splice(0, MAX_ENTRIES);
@@ -141,3 +141,6 @@ export class TurnDeltas {
     for (const { end } of [...this.turns.values()]) end();
   }
 }
+
+/** Whether a delta has an entry: prompts and gaps are for whoever looks at one turn. */
+export const isShownLive = ({ kind }: LogEntry): boolean => kind !== 'asked' && kind !== 'left_out';

@@ -132,9 +132,12 @@ function toMessage({ seq, events }: RunStep): StepMessage {
 const MAX_DELTA_CHARS = 4_000;
 
 function toDeltaMessage(deltas: readonly TurnDelta[]): FeedMessage {
-  const turns = deltas.map(({ agent, number, state, first, entries }) => ({
-    ...{ agent, turn: number, state, first },
-    entries: entries.map((entry) => createLogEntryDocument(entry, MAX_DELTA_CHARS)),
-  }));
+  const turns = deltas.map(toDeltaDocument);
   return { kind: 'delta', text: JSON.stringify({ turns }) };
 }
+
+/** What a turn said and did, as the page and programs get it. */
+export const toDeltaDocument = ({ agent, number, state, first, entries }: TurnDelta): object => ({
+  ...{ agent, turn: number, state, first },
+  entries: entries.map((entry) => createLogEntryDocument(entry, MAX_DELTA_CHARS)),
+});

@@ -14,6 +14,7 @@ export interface Browser {
 
 export interface Page {
   goto(url: string): Promise<unknown>;
+  url(): string;
   goBack(): Promise<unknown>;
   click(selector: string): Promise<void>;
   fill(selector: string, text: string): Promise<void>;

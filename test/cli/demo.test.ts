@@ -19,6 +19,8 @@ describe('raymond demo', () => {
     expect(readdirSync(folder)).toStrictEqual(['.raymond', ...made, 'workflow'].sort());
     for (const file of made) expect(err).toMatch(new RegExp(`^ {2}${file} +\\d+ lines$`, 'm'));
     expect(out).toContain('Try it: node roman.mjs 2026');
+    // The list of all runs and the page know it.
+    expect((await project.raymond('list', '--all')).out).toContain('demo');
     expect(execFileSync(process.execPath, [join(folder, 'roman.mjs'), '2026']).toString()).toBe('MMXXVI\n');
   });
 
@@ -31,7 +33,7 @@ describe('raymond demo', () => {
     mkdirSync(bin);
     if (isOnPath) writeFileSync(join(bin, 'raymond'), '');
     const places = (process.env.PATH ?? '').split(delimiter).filter((place) => !existsSync(join(place, 'raymond')));
-    const env = { ...process.env, PATH: [bin, ...places].join(delimiter) };
+    const env = { ...process.env, XDG_CONFIG_HOME: project.configHome, PATH: [bin, ...places].join(delimiter) };
     const mine = project.terminal(env);
     expect(await runCli(['demo', '--fast'], mine)).toBe(0);
     const [, raymond, again] =

@@ -77,6 +77,14 @@ describe('a run', () => {
     const turn = (await server.get(`${path}/turns/main/1`)).body;
     expect(turn.record).toStrictEqual(turns[0]);
     expect(turn).toMatchObject({ prompt: null, answer: { text: '<result>it\'s\na "text"</result>\n', is_cut: false } });
+    expect((await server.get(`${path}/said`)).body).toStrictEqual({
+      turns: [
+        {
+          ...{ agent: 'main', turn: 1, state: 'START.sh', first: 0 },
+          entries: ["<result>it's", 'a "text"</result>'].map((text) => ({ kind: 'prints', text, is_error: false })),
+        },
+      ],
+    });
     expect((await server.request(path, { method: 'DELETE' })).status).toBe(200);
     expect((await server.get(path)).status).toBe(404);
   });

@@ -159,6 +159,12 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     await page.click('text="stream"');
     await page.click('text="what agents say"');
     await shows(page, /one more step/);
+    // Who comes later sees it, too, and once.
+    await page.goto(page.url());
+    await page.click('text="stream"');
+    await page.click('text="what agents say"');
+    await shows(page, /one more step/);
+    expect((await page.textContent('.virtual'))?.split('one more step')).toHaveLength(2);
     expect(await page.evaluate('document.querySelectorAll(".event-turn_started").length')).toBe(0);
     expect(errors).toStrictEqual([]);
   });

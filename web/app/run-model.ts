@@ -1,9 +1,11 @@
 import { signal } from '@preact/signals';
 import { get, type ListedTurn, type RunDetail, type RunEvent, runPath, type TurnEntry } from './api.ts';
+import { Lanes } from './lanes.ts';
 
 /** How many of the latest turns and events are kept: more than anybody scrolls through. */
 const MAX_EVENTS = 100_000;
 const MAX_TURNS = 10_000;
+const MAX_SAID_TURNS = 200;
 const PAGE_STEPS = 5_000;
 const REFRESH_MS = 500;
 /** How often what has come is shown. */
@@ -44,8 +46,7 @@ export class RunModel {
   readonly connection = signal<'open' | 'lost' | 'closed'>('open');
   readonly turns: ListedTurn[] = [];
   readonly stream: StreamItem[] = [];
-  /** When each agent was started. */
-  readonly startedAt = new Map<string, string>();
+  readonly lanes = new Lanes();
   /** By agent, its running turn. */
   readonly live = new Map<string, LiveTurn>();
   readonly path: string;
@@ -100,6 +101,7 @@ export class RunModel {
         this.show();
       };
       await Promise.all([readTurns(), this.readPast(after)]);
+      await this.readSaid();
       if (!this.isClosed) this.listen(after);
     } catch (error) {
       this.fail(error);
@@ -123,6 +125,22 @@ export class RunModel {
       if (!more || last >= until || this.isClosed) return;
       after = last;
     }
+  }
+
+  /** Puts what turns said before this page was open in front of their ends. */
+  private async readSaid(): Promise<void> {
+    const { turns } = await get<{ turns: Delta[] }>(`${this.path}/said?limit=${MAX_SAID_TURNS}`);
+    const said = new Map(turns.map(({ agent, turn, entries }) => [`${agent}/${turn}`, entries]));
+    if (said.size === 0) return;
+    const past = this.stream.splice(0);
+    for (const item of past) {
+      const { at, agent, turn, content } = item;
+      const isEnd = 'event' in content && content.event.kind === 'turn_ended';
+      for (const entry of (isEnd && said.get(`${agent}/${turn}`)) || [])
+        this.stream.push({ key: this.nextKey++, at, agent, turn, content: { entry } });
+      this.stream.push(item);
+    }
+    this.show();
   }
 
   private listen(after: number): void {
@@ -152,7 +170,7 @@ export class RunModel {
 
   private addEvent(event: RunEvent): void {
     const { at, agent = '' } = event;
-    if (event.kind === 'agent_started') this.startedAt.set(agent, at);
+    if (event.kind === 'agent_started') this.lanes.begin(agent, at);
     const turn = typeof event.turn === 'number' ? event.turn : null;
     this.push({ at, agent, turn, content: { event } });
   }
@@ -182,6 +200,7 @@ export class RunModel {
   private addTurn(turn: ListedTurn): void {
     this.places.set(`${turn.agent}/${turn.turn}`, this.turns.length);
     this.turns.push(turn);
+    this.lanes.add(turn);
   }
 
   /** Keeps the bars of the turns up to date. */
@@ -196,7 +215,10 @@ export class RunModel {
     const { kind: _, at, ...figures } = event;
     const place = this.places.get(`${event.agent}/${event.turn}`);
     const turn = place === undefined ? undefined : this.turns[place];
-    if (place !== undefined && turn !== undefined) this.turns[place] = { ...turn, ...figures, ended_at: at };
+    if (place === undefined || turn === undefined) return;
+    const ended = { ...turn, ...figures, ended_at: at };
+    this.turns[place] = ended;
+    this.lanes.end(ended);
   }
 
   private showSoon(): void {

@@ -4,6 +4,7 @@ import { EXIT, errorCodeOf } from '../../errors.ts';
 import { quoteShellArgument } from '../../events/format.ts';
 import { wrapText } from '../../events/text-width.ts';
 import { resolvePackageFile } from '../../package-files.ts';
+import { rememberProject } from '../../runtime/known-projects.ts';
 import { runWorkflow } from '../../runtime/start.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, usageError } from '../command.ts';
@@ -23,6 +24,7 @@ export const handleDemo: CommandHandler = async ([requestedName], options, termi
   const { name, path } = folder;
   terminal.err(renderIntroduction(name, terminal.screen?.size().columns ?? Number.POSITIVE_INFINITY));
   const workflow = join(path, 'workflow');
+  await rememberProject(path, terminal.env);
   const request = {
     cwd: path,
     env: options.fast ? { ...terminal.env, RAYMOND_REPLAY: 'fast' } : terminal.env,

@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import { turnRefOf } from '../../core/due.ts';
 import type { Event, TurnEnded, TurnStarted } from '../../core/event.ts';
 import { RaymondError } from '../../errors.ts';
 import { createEventDocument } from '../../events/event-document.ts';
 import { formatIso } from '../../events/format.ts';
 import { createLogEntryDocument } from '../../events/log-entry-document.ts';
 import { readSteps } from '../../runtime/follow-run.ts';
+import { readSaidTurns } from '../../runtime/said-turns.ts';
 import { getStatus } from '../../runtime/status.ts';
 import { readTurnDetail } from '../../runtime/turn-detail.ts';
 import { Problem } from '../problem.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { toDeltaDocument } from '../run-feed.ts';
 import { countParam } from './run-requests.ts';
 
 const TURN_FILTERS = z.strictObject({
@@ -32,6 +35,25 @@ export const TURN_ROUTES: readonly Route[] = [
       const { run } = await getStatus(params.run ?? '', folder);
       const turns = await collectTurns(run.id, folder, query);
       return { total: turns.length, turns: turns.slice(-query.limit).map(toTurnDocument) };
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/runs/{project}/{run}/said',
+    summary: 'Tells what the latest turns that have ended said and did.',
+    query: z.strictObject({ limit: countParam(500, 100).describe('Of how many turns.') }),
+    responds:
+      'The `turns`, in the order of their ends, as in a message `delta` of the events: the last entries of each.',
+    handle: async ({ params, query }, { catalog }) => {
+      const { folder } = await catalog.project(params.project ?? '');
+      const { run } = await getStatus(params.run ?? '', folder);
+      const ended = (await collectTurns(run.id, folder, {})).filter(({ end }) => end !== null);
+      const latest = ended.toSorted((a, b) => (a.end?.at ?? 0) - (b.end?.at ?? 0)).slice(-query.limit);
+      const said = await readSaidTurns(
+        { id: run.id, cwd: folder },
+        latest.map(({ start }) => turnRefOf(start)),
+      );
+      return { turns: said.map(toDeltaDocument) };
     },
   }),
   defineRoute({

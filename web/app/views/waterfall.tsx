@@ -1,23 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { ListedTurn } from '../api.ts';
 import { formatDuration, formatStatus, formatUsd } from '../format.ts';
+import type { Bar, Lane } from '../lanes.ts';
 import type { RunModel } from '../run-model.ts';
 import { VirtualList } from '../virtual-list.tsx';
-
-/** A turn and the time since when its agent was waiting for it. */
-interface Bar {
-  readonly turn: ListedTurn;
-  readonly readyMs: number;
-  readonly startMs: number;
-  /** Null while it runs. */
-  readonly endMs: number | null;
-}
-
-interface Lane {
-  readonly agent: string;
-  readonly bars: Bar[];
-}
 
 type Row = { readonly lane: Lane; readonly bar: Bar | null };
 
@@ -26,9 +13,9 @@ const MAX_OPEN_TURNS = 200;
 
 /** The turns over time by agent. A bar is a turn, the thin line before it is waiting; a retry or a reminder is a bar of its own. */
 export function Waterfall({ model, base }: { model: RunModel; base: string }) {
-  const version = model.version.value;
+  void model.version.value;
   const now = useNow(model);
-  const lanes = useMemo(() => toLanes(model), [model, version]);
+  const lanes = model.lanes.all;
   const areOpen = model.turns.length <= MAX_OPEN_TURNS;
   const toggled = useSignal<ReadonlySet<string>>(new Set());
   if (model.turns.length === 0) return <p class="note">No turn has begun yet.</p>;
@@ -83,19 +70,6 @@ function useNow(model: RunModel): number {
   return Math.max(now.value, Date.parse(model.turns.at(-1)?.started_at ?? '') || 0);
 }
 
-function toLanes(model: RunModel): readonly Lane[] {
-  const lanes = new Map<string, Lane>();
-  for (const turn of model.turns) {
-    const startMs = Date.parse(turn.started_at);
-    const lane = lanes.get(turn.agent) ?? { agent: turn.agent, bars: [] };
-    const begun = model.startedAt.get(turn.agent);
-    const readyMs = lane.bars.at(-1)?.endMs ?? (begun === undefined ? startMs : Date.parse(begun));
-    lane.bars.push({ turn, readyMs, startMs, endMs: turn.ended_at === null ? null : Date.parse(turn.ended_at) });
-    lanes.set(turn.agent, lane);
-  }
-  return [...lanes.values()];
-}
-
 type Outcome = 'done' | 'failed' | 'denied' | 'running';
 
 function outcomeOf({ ended_at, failure, denials = [] }: ListedTurn): Outcome {
@@ -139,21 +113,36 @@ interface Scaled {
 
 /** All bars of a lane are a few paths, however many there are. */
 function Bars({ bars, scale, now }: { bars: readonly Bar[] } & Scaled) {
-  const waits: string[] = [];
-  const paths: Record<Outcome, string[]> = { done: [], failed: [], denied: [], running: [] };
-  for (const { turn, readyMs, startMs, endMs } of bars) {
-    const [ready, start, end] = [readyMs, startMs, endMs ?? now].map((ms) => scale(ms).toFixed(2));
-    if (startMs > readyMs) waits.push(`M${ready} 9H${start}V11H${ready}Z`);
-    paths[outcomeOf(turn)].push(`M${start} 3H${Math.max(Number(end), Number(start) + 1.5)}V17H${start}Z`);
-  }
   return (
     <svg class="turn-bars" viewBox="0 0 1002 20" preserveAspectRatio="none" aria-hidden="true">
-      <path class="turn-wait" d={waits.join('')} />
-      {(Object.keys(paths) as Outcome[]).map((outcome) => (
-        <path key={outcome} class={`turn-${outcome}`} d={paths[outcome].join('')} />
+      {Object.entries(pathsOf(bars, scale, now)).map(([kind, path]) => (
+        <path key={kind} class={`turn-${kind}`} d={path} />
       ))}
     </svg>
   );
+}
+
+type Paths = Readonly<Partial<Record<Outcome | 'wait', string>>>;
+
+/** The paths that were drawn last. As long as nothing happens, a list that is scrolled draws the same ones again and again. */
+const drawn = new WeakMap<readonly Bar[], { readonly key: string; readonly paths: Paths }>();
+
+function pathsOf(bars: readonly Bar[], scale: Scaled['scale'], now: number): Paths {
+  const last = bars.at(-1);
+  const key = `${scale(0)} ${scale(1e12)} ${bars[0]?.readyMs} ${bars.length} ${last && (last.endMs ?? now)}`;
+  const known = drawn.get(bars);
+  if (known?.key === key) return known.paths;
+  const paths: Partial<Record<Outcome | 'wait', string>> = {};
+  const add = (kind: Outcome | 'wait', path: string): void => {
+    paths[kind] = (paths[kind] ?? '') + path;
+  };
+  for (const { turn, readyMs, startMs, endMs } of bars) {
+    const [ready, start, end] = [readyMs, startMs, endMs ?? now].map((ms) => Math.round(scale(ms) * 100) / 100);
+    if (startMs > readyMs) add('wait', `M${ready} 9H${start}V11H${ready}Z`);
+    add(outcomeOf(turn), `M${start} 3H${Math.max(end ?? 0, (start ?? 0) + 1.5)}V17H${start}Z`);
+  }
+  drawn.set(bars, { key, paths });
+  return paths;
 }
 
 function LaneRow(props: { lane: Lane; isOpen: boolean; toggle: () => void } & Scaled) {
