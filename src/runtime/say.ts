@@ -24,6 +24,8 @@ export interface SayRequest {
   /** May be left out if only one agent is at work. */
   readonly agent: string | null;
   readonly text: string;
+  /** Whether the beginning of the run's id is not enough. */
+  readonly isWholeId?: boolean;
 }
 
 /**
@@ -40,10 +42,19 @@ export interface SayOutcome {
   readonly fate: SayFate;
 }
 
+/** The document of `raymond say --json`. */
+export const createSayDocument = ({ run, agent, said, fate }: SayOutcome): object => ({
+  run_id: run,
+  agent: agent.id,
+  state: agent.state,
+  said_id: said,
+  delivery: fate,
+});
+
 /** Says something to an agent of a run. It is on disk when this resolves, whatever happens to the run. Throws if nobody can hear it. */
 export async function sayToAgent(runRef: string, request: SayRequest): Promise<SayOutcome> {
   const text = toWords(request.text);
-  const { layout, run, isLive: isDriven } = await findRun(runRef, request.cwd);
+  const { layout, run, isLive: isDriven } = await findRun(runRef, request);
   // `say RUN AGENT` without a text is a slip.
   if (request.agent === null && run.agents.some(({ id }) => id === text))
     throw new RaymondError(`${text} is an agent: there is nothing to say to it`, {
@@ -75,7 +86,7 @@ export interface InterruptOutcome {
 /** Interrupts the running turn of an agent, which then goes on with the text, or asks. Throws if there is nothing to interrupt. */
 export async function interruptAgent(runRef: string, request: InterruptRequest): Promise<InterruptOutcome> {
   const text = request.text === null ? null : toWords(request.text);
-  const { layout, run, isLive: isDriven } = await findRun(runRef, request.cwd);
+  const { layout, run, isLive: isDriven } = await findRun(runRef, request);
   // `interrupt RUN AGENT` without a text asks.
   const isName = request.agent === null && text !== null && run.agents.some(({ id }) => id === text);
   const agent = findListener(run, isName ? text : request.agent);
@@ -96,10 +107,16 @@ export async function interruptAgent(runRef: string, request: InterruptRequest):
 
 async function findRun(
   runRef: string,
-  cwd: string,
+  { cwd, isWholeId = false }: Pick<SayRequest, 'cwd' | 'isWholeId'>,
 ): Promise<{ readonly layout: StoreLayout; readonly run: Run; readonly isLive: boolean }> {
   const layout = findLayout(cwd);
-  const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
+  const id = await resolveRunId(layout, runRef);
+  if (isWholeId && id !== runRef)
+    throw new RaymondError(`no such run: ${runRef}`, {
+      exitCode: EXIT.usage,
+      hint: 'What changes a run needs its whole id.',
+    });
+  const { run, observedStatus } = await observeRun(layout, id);
   return { layout, run, isLive: isLive(observedStatus) };
 }
 

@@ -9,6 +9,7 @@ import { EVENT_ROUTES } from './routes/events.ts';
 import { QUESTION_ROUTES } from './routes/questions.ts';
 import { RUN_ROUTES } from './routes/runs.ts';
 import { TURN_ROUTES } from './routes/turns.ts';
+import { WORD_ROUTES } from './routes/words.ts';
 import { WORKFLOW_ROUTES } from './routes/workflows.ts';
 import type { ServerContext } from './server-context.ts';
 
@@ -18,6 +19,7 @@ const DATA_ROUTES: readonly Route[] = [
   ...TURN_ROUTES,
   ...EVENT_ROUTES,
   ...QUESTION_ROUTES,
+  ...WORD_ROUTES,
   ...COST_ROUTES,
 ];
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { runWorkflow } from '../../src/runtime/start.ts';
 import { type Browser, findChromium, launch, type Page } from '../chromium/browser.ts';
 import { appears, waiting, writeWorkflow } from '../cli/owners.ts';
 import { startTestServer, type TestServer } from './test-server.ts';
@@ -114,6 +115,35 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
       }),
     );
     await Promise.all(visits);
+  }, 60_000);
+
+  test('says something to an agent, and interrupts it', async () => {
+    const server = await startTestServer();
+    writeWorkflow(server.cwd, 'wf', { 'START.md': 'Begin.' });
+    writeFileSync(
+      join(server.cwd, 'answers.yaml'),
+      'answers: { START: { text: <result>slow</result>, seconds: 600 } }\n',
+    );
+    const options = { agent: `replay:${join(server.cwd, 'answers.yaml')}` };
+    const env = { ...process.env, RAYMOND_REPLAY: '' };
+    const running = await runWorkflow(join(server.cwd, 'wf'), { cwd: server.cwd, runId: 'r1', env, options });
+    const { page, errors } = await open(server, { viewport: NARROW });
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.click('.run-row');
+    await shows(page, /Say to main/);
+    await page.fill('.talk textarea', 'Mind the gap');
+    await page.click('text="Say it"');
+    await shows(page, 'It is put before the next prompt.');
+    await page.fill('.talk textarea', 'Faster');
+    await page.click('text="Interrupt, and go on with this"');
+    await shows(page, 'main is interrupted.');
+    await shows(page, '2 turns');
+    await page.click('text="stream"');
+    await shows(page, /said: Mind the gap/);
+    running.kill();
+    await running.finished;
+    expect(errors).toStrictEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   }, 60_000);
 
   test('raises the budget of a run that has spent it', async () => {

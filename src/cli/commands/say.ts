@@ -1,6 +1,6 @@
 import { isPrompt } from '../../core/state-names.ts';
 import { EXIT } from '../../errors.ts';
-import { type SayOutcome, sayToAgent } from '../../runtime/say.ts';
+import { createSayDocument, type SayOutcome, sayToAgent } from '../../runtime/say.ts';
 import { type CommandHandler, usageError } from '../command.ts';
 import { readTextArgument } from '../text-argument.ts';
 
@@ -15,15 +15,6 @@ export const handleSay: CommandHandler = async ([run, second, third], { json }, 
   else terminal.err(`${describeOutcome(outcome)}\n`);
   return EXIT.completed;
 };
-
-/** The document of `raymond say --json`. */
-const createSayDocument = ({ run, agent, said, fate }: SayOutcome): object => ({
-  run_id: run,
-  agent: agent.id,
-  state: agent.state,
-  said_id: said,
-  delivery: fate,
-});
 
 function describeOutcome({ run, agent, fate }: SayOutcome): string {
   const { id, state, evaluation } = agent;

@@ -6,6 +6,7 @@ import { Action, Choice, Failure, Picture, Status } from '../parts.tsx';
 import { Questions } from '../questions.tsx';
 import { go } from '../router.ts';
 import { RunModel } from '../run-model.ts';
+import { Talk } from '../talk.tsx';
 import { Markdown } from '../text.tsx';
 import { VirtualList } from '../virtual-list.tsx';
 import { Stream } from './stream.tsx';
@@ -170,6 +171,7 @@ function Agents({ detail, model, base }: { detail: RunDetail; model: RunModel; b
           <Markdown text={first.result} />
         </section>
       )}
+      {detail.status !== 'completed' && <Talk agents={detail.agents} model={model} />}
       <VirtualList
         items={detail.agents}
         rowHeight={hasWorktrees ? 84 : 64}

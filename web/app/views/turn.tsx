@@ -3,6 +3,7 @@ import { describeEntry, formatDuration, formatStatus, formatTokens, formatUsd } 
 import { Failure } from '../parts.tsx';
 import { usePolled } from '../poll.ts';
 import type { RunModel } from '../run-model.ts';
+import { Talk } from '../talk.tsx';
 import { Cut, Markdown, Output } from '../text.tsx';
 import { VirtualList } from '../virtual-list.tsx';
 
@@ -26,6 +27,7 @@ export function Turn({ agent, turn, back, model }: { agent: string; turn: string
       {record !== null && <Facts record={record} />}
       <Failure error={error.value} />
       {detail === null && error.value === null && <p class="note">Loading…</p>}
+      {isRunning && <Talk agents={model.detail.value?.agents.filter(({ id }) => id === agent) ?? []} model={model} />}
       {detail !== null && isRunning && <Live detail={detail} model={model} agent={agent} turn={turn} />}
       {detail !== null && !isRunning && <Ended detail={detail} />}
       {detail !== null && detail.prompt !== null && (

@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { runWorkflow } from '../../src/runtime/start.ts';
+import { writeWorkflow } from '../cli/owners.ts';
+import { startTestServer, type TestServer } from './test-server.ts';
+
+/** A server over a run r1 whose first turn takes long, and then the address of the run. */
+async function startRun(): Promise<{ server: TestServer; path: string; finished: Promise<unknown> }> {
+  const server = await startTestServer();
+  writeWorkflow(server.cwd, 'wf', { 'START.md': 'Begin.' });
+  writeFileSync(
+    join(server.cwd, 'answers.yaml'),
+    'answers: { START: { text: <result>slow</result>, seconds: 600 } }\n',
+  );
+  const options = { agent: `replay:${join(server.cwd, 'answers.yaml')}` };
+  const env = { ...process.env, RAYMOND_REPLAY: '' };
+  const running = await runWorkflow(join(server.cwd, 'wf'), { cwd: server.cwd, runId: 'r1', env, options });
+  const path = `/api/runs/${await server.id()}/r1`;
+  await vi.waitFor(async () =>
+    expect((await server.get(path)).body).toMatchObject({ agents: [{ status: 'running', turns: 1 }] }),
+  );
+  return { server, path, finished: running.finished };
+}
+
+test('something is said to an agent, and the agent is interrupted', async () => {
+  const { server, path, finished } = await startRun();
+  expect(await server.post(`${path}/say`, { text: 'Mind the gap' })).toMatchObject({
+    status: 202,
+    body: { run_id: 'r1', agent: 'main', state: 'START.md', delivery: 'prompt' },
+  });
+  expect((await server.get(path)).body).toMatchObject({ agents: [{ said_waiting: 1 }] });
+  expect(await server.post(`${path}/interrupt`, { agent: 'main', text: 'Faster' })).toMatchObject({
+    status: 202,
+    body: { run_id: 'r1', agent: 'main', state: 'START.md' },
+  });
+  await vi.waitFor(async () => {
+    const { turns } = (await server.get(`${path}/turns`)).body as { turns: { turn: number }[] };
+    expect(turns.toSorted((a, b) => a.turn - b.turn)).toMatchObject([{ failure: 'broken_off' }, { prompt: 'said' }]);
+  });
+  await server.raymond('stop', 'r1', '--now');
+  expect(await finished).toMatchObject({ status: 'paused', agents: [{ said: [] }] });
+  expect(await server.post(`${path}/interrupt`)).toMatchObject({
+    status: 409,
+    body: { detail: 'no process drives the run r1: no turn of it can be interrupted' },
+  });
+});
+
+test.each([
+  ['say', {}, 422, 'body.text'],
+  ['say', { text: ' ' }, 409, 'the text is empty'],
+  ['say', { text: 'x', agent: 'nobody' }, 409, 'there is no agent nobody'],
+  ['interrupt', { agent: 'nobody' }, 409, 'there is no agent nobody'],
+])('%s with %j is refused', async (what, body, status, detail) => {
+  const { server, path } = await startRun();
+  const refused = await server.post(`${path}/${what}`, body);
+  expect([refused.status, refused.body.detail]).toStrictEqual([status, expect.stringContaining(detail)]);
+  expect((await server.post(`${path.slice(0, -1)}/${what}`, { text: 'x' })).status).toBe(404);
+  await server.raymond('stop', 'r1', '--now');
+});
