@@ -36,7 +36,7 @@ export interface Page {
   };
   on(event: 'request', act: (request: { url(): string }) => void): void;
   on(event: 'pageerror', act: (error: Error) => void): void;
-  on(event: 'dialog', act: (dialog: { dismiss(): Promise<void> }) => void): void;
+  on(event: 'dialog', act: (dialog: { accept(): Promise<void>; dismiss(): Promise<void> }) => void): void;
   close(): Promise<void>;
 }
 
