@@ -1,26 +1,32 @@
-// Whether a thousand workers at once fit into little memory. The run has a process of its own, to be measured alone.
-import { execFileSync } from 'node:child_process';
+// Whether a thousand workers at once fit into little memory, and what a run needs that only waits.
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { figure } from './harness.mjs';
+import { figure, median } from './harness.mjs';
 
 const FORKS = 1000;
 const MB = 1024;
+const LOOK_EVERY_MS = 10;
 
 /** What the orchestrator needed at most, and how long it took. */
-export async function measureForks({ modules, workshop, quick }) {
+export async function measureForks({ command, workshop, quick }) {
   const forks = quick ? FORKS / 10 : FORKS;
   const place = workshop();
   writeWorkflow(join(place, 'workflow'), forks);
-  const output = execFileSync(process.execPath, [fileURLToPath(import.meta.url), modules.href, place], {
-    encoding: 'utf8',
-    timeout: 120_000,
-  });
-  const { status, agents, peakKb, ms } = JSON.parse(output);
-  if (status !== 'completed' || agents !== forks + 1) throw new Error(`${agents} agents, ${status}`);
+  const { document, peakKb, ms } = await runAlone(command, place);
+  if (document.status !== 'completed' || document.agents.length !== forks + 1)
+    throw new Error(`${document.agents.length} agents, ${document.status}`);
+  const idle = workshop();
+  mkdirSync(join(idle, 'workflow'));
+  writeFileSync(join(idle, 'workflow', 'START.sh'), "sleep 2; echo '<result>rested</result>'\n");
   return [
-    figure(`memory at most with ${forks} forks at once`, peakKb / MB, 'MB', 150),
+    figure(
+      'memory of a run that waits for a script',
+      median((await runAlone(command, idle)).residentKb) / MB,
+      'MB',
+      60,
+    ),
+    figure(`memory at most with ${forks} forks at once`, peakKb / MB, 'MB', 130),
     figure(`a worker, of ${forks} at once`, ms / forks, 'ms'),
   ];
 }
@@ -33,14 +39,25 @@ function writeWorkflow(folder, forks) {
   writeFileSync(join(folder, 'END.sh'), "echo '<result>all are on their way</result>'\n");
 }
 
-async function runAlone(modules, place) {
-  const { runWorkflow } = await import(new URL('index.js', modules));
+/** Runs the command, and looks at its memory until it ends. */
+async function runAlone(command, place) {
   const start = performance.now();
-  const running = await runWorkflow(join(place, 'workflow'), { cwd: place });
-  const { status, agents } = await running.finished;
-  const ms = performance.now() - start;
-  const peakKb = Number(/VmHWM:\s*(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]);
-  console.log(JSON.stringify({ status, agents: agents.length, peakKb, ms }));
+  const child = spawn(process.execPath, [command, 'run', 'workflow', '--json', '--quiet'], {
+    cwd: place,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  let peakKb = 0;
+  const residentKb = [];
+  const looks = setInterval(() => {
+    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+    peakKb = Number(/VmHWM:\s*(\d+)/.exec(status)?.[1] ?? peakKb);
+    residentKb.push(Number(/VmRSS:\s*(\d+)/.exec(status)?.[1] ?? 0));
+  }, LOOK_EVERY_MS);
+  await new Promise((resolve) => child.on('close', resolve));
+  clearInterval(looks);
+  return { document: JSON.parse(output), peakKb, residentKb, ms: performance.now() - start };
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await runAlone(process.argv[2], process.argv[3]);

@@ -53,6 +53,8 @@ export async function runAndReport(
   try {
     if (notice !== null) reporter.warn(notice);
     handle = await startRun(observers);
+    // Only now: to load a long journal takes as long as ever.
+    terminal.saveMemory?.();
     reporter.takeWords?.(handle);
     for (const sentence of handle.damage) reporter.warn(sentence);
     const run = await waitUntilFinished(handle, reporter, terminal);

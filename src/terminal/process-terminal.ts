@@ -5,6 +5,7 @@ import { errorCodeOf } from '../errors.ts';
 import { editText } from './editor.ts';
 import { Keyboard } from './keyboard.ts';
 import { startPager } from './pager.ts';
+import { saveMemory } from './save-memory.ts';
 import type { Screen, Terminal } from './terminal.ts';
 
 /** Opens the terminal of this process; `cwd` is the folder that commands work in. */
@@ -23,6 +24,7 @@ export function openProcessTerminal(cwd: string): Terminal {
     err: writeErr,
     cwd,
     changeFolder: process.chdir,
+    saveMemory,
     readStdin: () => buffer(stdin),
     env,
     screen: detectScreen(writeErr, editing),

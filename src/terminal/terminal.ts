@@ -18,6 +18,8 @@ export interface Terminal {
   readonly cwd: string;
   /** Makes this folder the process's current one, too; missing if there are others in the process. */
   readonly changeFolder?: (folder: string) => void;
+  /** Makes the whole process spare memory from now on; left out by a terminal that shares its process. */
+  readonly saveMemory?: () => void;
   /** Reads all of stdin; missing if there is none. */
   readonly readStdin?: () => Promise<Uint8Array>;
   readonly env: NodeJS.ProcessEnv;
