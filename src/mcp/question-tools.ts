@@ -29,8 +29,8 @@ export const QUESTION_TOOLS: readonly Tool[] = [
     readOnly: false,
     call: async ({ run, ask, text }, { cwd, env, command }) => {
       const answered = await answerQuestion(run, { cwd, env, ask, text, uploads: [] });
-      const isTaken = answered.isLive && (await waitUntilTakenUp(answered, cwd));
-      if (!isTaken) await continueDetachedRun(answered.run, { cwd, env, command });
+      if ((await waitUntilTakenUp(answered, cwd)) === 'undriven')
+        await continueDetachedRun(answered.run, { cwd, env, command });
       return { run_id: answered.run, ask_id: answered.ask, goes_on: true };
     },
   }),

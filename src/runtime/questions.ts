@@ -105,19 +105,19 @@ export async function readQuestion(
 const POLL_INTERVAL_MS = 100;
 const TAKE_UP_WITHIN_MS = 5_000;
 
-/** Waits until the process that drives the run has taken the answer up; false if it does not. */
-export async function waitUntilTakenUp(answered: AnsweredQuestion, cwd: string): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < TAKE_UP_WITHIN_MS; waitedMs += POLL_INTERVAL_MS) {
-    if (await isTakenUp(answered, cwd)) return true;
+/** What becomes of an answer: a process has taken it up, will when it comes to it, or is still to be started. */
+type AnswerUptake = 'taken' | 'driven' | 'undriven';
+
+/** Waits until the process that drives the run has taken the answer up, but not for long: it may be stopped, or busy. */
+export async function waitUntilTakenUp({ run, ask, isLive }: AnsweredQuestion, cwd: string): Promise<AnswerUptake> {
+  if (!isLive) return 'undriven';
+  for (let waitedMs = 0; ; waitedMs += POLL_INTERVAL_MS) {
+    const seen = await observeRun(findLayout(cwd), run);
+    if (!listAskingAgents(seen.run).some(({ phase }) => phase.ask === ask)) return 'taken';
+    if (seen.observedStatus !== 'running') return 'undriven';
+    if (waitedMs >= TAKE_UP_WITHIN_MS) return 'driven';
     await delay(POLL_INTERVAL_MS);
   }
-  return false;
-}
-
-/** Whether a run has taken up the answer to a question. */
-async function isTakenUp({ run: id, ask }: AnsweredQuestion, cwd: string): Promise<boolean> {
-  const { run } = await observeRun(findLayout(cwd), id);
-  return !listAskingAgents(run).some(({ phase }) => phase.ask === ask);
 }
 
 /** The question that is meant: the named one, or the only one. */

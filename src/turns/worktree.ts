@@ -92,12 +92,30 @@ async function findRepository(git: Git, cwd: string): Promise<Repository | { rea
   const [top, prefix, common, base] = out.split('\n');
   if (ok && prefix !== undefined && common !== undefined && base !== undefined)
     return { prefix, base, repository: resolve(cwd, common) };
-  if (common !== undefined) return refuse(`the repository ${top} has no commit yet: make one first`);
+  if (common !== undefined) return refuse(await explainNoCommit(git, top ?? cwd));
   if (error.includes('must be run in a work tree'))
     return refuse(`${cwd} is in a repository without files (a bare one, or its .git folder)`);
+  if (!error.includes('not a git repository')) return refuse(error);
+  const damaged = findAbove(cwd, '.git');
   return refuse(
-    error.includes('not a git repository') ? `${cwd} is not in a git repository: make one with \`git init\`` : error,
+    damaged === null
+      ? `${cwd} is not in a git repository: make one with \`git init\``
+      : `git does not take ${damaged} for a repository: it is damaged`,
   );
+}
+
+async function explainNoCommit(git: Git, top: string): Promise<string> {
+  const head = await git('rev-parse', '--quiet', '--verify', 'HEAD');
+  return head.ok
+    ? `the repository ${top} is damaged: its commit ${head.out} cannot be read (\`git fsck\` tells more)`
+    : `the repository ${top} has no commit yet: make one first`;
+}
+
+/** Finds a file in a folder or in one above it. */
+function findAbove(folder: string, name: string): string | null {
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  return dirname(folder) === folder ? null : findAbove(dirname(folder), name);
 }
 
 /** Makes a worktree; returns what stands in the way. Only if git fails is there more to find out. */
@@ -124,6 +142,9 @@ async function clearTheWay(git: Git, { path, branch, repository }: WorktreePlace
   if (registered === undefined && existsSync(path))
     return `there is a folder ${path} already, which is no worktree: move it away`;
   if (registered !== undefined) await removeWorktree(git, path);
+  const [above = ''] = branch.split('/');
+  if ((await git('rev-parse', '--verify', '--quiet', `refs/heads/${above}`)).ok)
+    return `there is a branch ${above}, and git can have no ${branch} beside it: rename it`;
   // Whoever locked this name has been ended.
   await rm(join(repository, 'refs/heads', `${branch}.lock`), { force: true });
   const tip = await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`);

@@ -157,6 +157,24 @@ describe('answer', () => {
     expect([code, err.split('\n')[0]]).toStrictEqual([64, `raymond: ${message}`]);
   });
 
+  test.skipIf(process.platform === 'win32')(
+    'waits for a process that was stopped, as on a laptop that sleeps, and says so (needs POSIX signals)',
+    async () => {
+      const { cwd, raymond } = newCliProject();
+      writeWorkflow(cwd, 'wf', timed('24h'));
+      const owner = startOwner(cwd, 'run', 'wf', '--run-id', 'r1', '--quiet', '--on-ask', 'wait');
+      await vi.waitUntil(async () => (await raymond('asks')).out.includes('Publish it?'), { timeout: 20_000 });
+      owner.signal('SIGSTOP');
+      const given = await raymond('answer', 'r1', 'Yes', '--resume');
+      expect([given.code, given.err]).toStrictEqual([
+        0,
+        'main-1 of r1 is answered.\nThe process that drives the run has not taken it up yet: it is busy, or it was stopped.\n',
+      ]);
+      owner.signal('SIGCONT');
+      expect(await owner.exited).toBe(0);
+    },
+  );
+
   test('is taken up at once by a run that waits, and its agent goes on there', async () => {
     const project = newCliProject();
     writeWorkflow(project.cwd, 'wf', ASKS);

@@ -209,6 +209,34 @@ describe('a worktree is made', () => {
       },
       /is in a repository without files \(a bare one, or its \.git folder\)$/,
     ],
+    [
+      'in a repository whose commit is lost',
+      () => {
+        const { folder } = newRepository();
+        rmSync(join(folder, '.git/objects'), { recursive: true });
+        mkdirSync(join(folder, '.git/objects'));
+        return folder;
+      },
+      /the repository .* is damaged: its commit [0-9a-f]{40} cannot be read \(`git fsck` tells more\)$/,
+    ],
+    [
+      'in one that git does not recognize',
+      () => {
+        const { folder } = newRepository();
+        writeFileSync(join(folder, '.git/HEAD'), 'nonsense');
+        return folder;
+      },
+      /git does not take .*\.git for a repository: it is damaged$/,
+    ],
+    [
+      'beside a branch that is called as the folder of its own',
+      () => {
+        const { folder } = newRepository();
+        git(folder, 'branch', 'raymond');
+        return folder;
+      },
+      /there is a branch raymond, and git can have no raymond\/r\/main_w1 beside it: rename it$/,
+    ],
     ['from a folder that is gone', () => join(newFolder(), 'gone'), /: there is no folder .*gone$/],
   ])('not %s, and the reason is told', async (_, prepare, message) => {
     expect(await take(prepare())).toStrictEqual({

@@ -14,9 +14,11 @@ export const handleAnswer: CommandHandler = async (args, options, terminal) => {
   const { run, ask, text } = await readAnswer(args, options, terminal);
   const { cwd, env } = terminal;
   const answered = await answerQuestion(run, { cwd, env, ask, text, uploads: readUploads(options, cwd) });
-  const isGoingOn = answered.isLive && (await waitUntilTakenUp(answered, cwd));
+  const uptake = await waitUntilTakenUp(answered, cwd);
   terminal.err(`${answered.ask} of ${answered.run} is answered.\n`);
-  if (isGoingOn) return EXIT.completed;
+  if (uptake === 'driven')
+    terminal.err('The process that drives the run has not taken it up yet: it is busy, or it was stopped.\n');
+  if (uptake !== 'undriven') return EXIT.completed;
   if (options.resume === true) return handleResume([answered.run], {}, terminal);
   terminal.err(`No process drives the run. To go on: raymond resume ${answered.run}\n`);
   return EXIT.completed;

@@ -128,9 +128,9 @@ async function answer(
     const uploads = files.map(({ name }, at) => ({ name, path: join(staging, String(at)) }));
     for (const [at, { content }] of files.entries()) await writeFile(join(staging, String(at)), content);
     const answered = await answerQuestion(run, { cwd, env: server.env, ask, text, uploads });
-    const isTaken = answered.isLive && (await waitUntilTakenUp(answered, cwd));
-    if (!isTaken && resume) await continueDetachedRun(answered.run, { ...server, cwd });
-    return { run_id: answered.run, ask_id: answered.ask, goes_on: isTaken || resume };
+    const isDriven = (await waitUntilTakenUp(answered, cwd)) !== 'undriven';
+    if (!isDriven && resume) await continueDetachedRun(answered.run, { ...server, cwd });
+    return { run_id: answered.run, ask_id: answered.ask, goes_on: isDriven || resume };
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
