@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { kill, killGroups, processesOf, turnsOf } from './processes.ts';
 import type { Random } from './random.ts';
 import { type Command, type CommandEnd, type Rig, textOf } from './rig.ts';
+import { type SaidWord, talk } from './talk.ts';
 import { ANSWER } from './workflow.ts';
 
 /** The target of a kill: the orchestrator, the process group of one turn, or the orchestrator and the groups of all turns. */
@@ -32,6 +33,7 @@ export interface CrashTrial {
   readonly last: CommandEnd | null;
   readonly tookMs: number;
   readonly resumes: number;
+  readonly said: readonly SaidWord[];
 }
 
 /** The end of a command that was not killed. */
@@ -48,6 +50,8 @@ export interface Plan {
   readonly maxKills: number;
   /** The longest time between a start of the command, or a kill, and the next kill. */
   readonly maxDelayMs: number;
+  /** How many words are said to the first agent, and the generator of their times. */
+  readonly words: { readonly most: number; readonly random: Random };
 }
 
 /** A command that takes longer than this hangs; the delays after many kills of one turn are well below. */
@@ -67,11 +71,16 @@ export async function runTrial(rig: Rig, plan: Plan, random: Random): Promise<Cr
   const began = Date.now();
   const kills: Kill[] = [];
   const exits: Exit[] = [];
+  const said: SaidWord[] = [];
   let resumes = 0;
   let args: readonly string[] = ['run', rig.workflow, '--run-id', rig.id, '--json'];
   for (let starts = 0; starts < MAX_STARTS; starts += 1) {
     const command = rig.command(args);
+    const silence = new AbortController();
+    const talking = talk(rig, plan.words.random, said, plan.words.most, silence.signal);
     const ended = await killWhileRunning(rig, plan, random, command, kills);
+    silence.abort();
+    await talking;
     if (ended === null) {
       exits.push({ args, code: null, stderr: 'it hangs' });
       break;
@@ -79,11 +88,11 @@ export async function runTrial(rig: Rig, plan: Plan, random: Random): Promise<Cr
     if (ended.code !== null) exits.push({ args, code: ended.code, stderr: ended.stderr });
     if (ended.code === WAITING) exits.push(await answer(rig));
     const next = nextArguments(rig, ended);
-    if (next === null) return { kills, exits, last: ended, tookMs: Date.now() - began, resumes };
+    if (next === null) return { kills, exits, last: ended, tookMs: Date.now() - began, resumes, said };
     args = (await exists(rig)) ? next : ['run', rig.workflow, '--run-id', rig.id, '--json'];
     if (args === next) resumes += 1;
   }
-  return { kills, exits, last: null, tookMs: Date.now() - began, resumes };
+  return { kills, exits, last: null, tookMs: Date.now() - began, resumes, said };
 }
 
 /** Answers the question of the workflow. */

@@ -1,5 +1,5 @@
 // Kills Raymond a hundred times and compares each run with an undisturbed one.
-//   npm run torture -- --kills 100 [--seed N] [--version 325] [--modes orchestrator,turn] [--out FILE]
+//   npm run torture -- --kills 100 [--seed N] [--version 325] [--modes orchestrator,turn] [--words 6] [--out FILE]
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     modes: { type: 'string', default: 'orchestrator,turn,both,mixed' },
     'most-per-run': { type: 'string', default: '13' },
     'longest-ms': { type: 'string', default: '2500' },
+    words: { type: 'string', default: '0' },
     out: { type: 'string' },
   },
 });
@@ -62,7 +63,11 @@ console.log(
     'failed turns',
   ]),
 );
-const trials = await torture(environment, { seed, kills: Number(values.kills), modes, ...limits }, report);
+const trials = await torture(
+  environment,
+  { seed, kills: Number(values.kills), modes, ...limits, words: Number(values.words) },
+  report,
+);
 
 const kills = trials.flatMap((trial) => trial.kills);
 const failures = trials.flatMap(({ id, failures }) => failures.map((failure) => `${id}: ${failure}`));
@@ -71,6 +76,7 @@ if (share < MIN_MID_TURN) failures.push(`only ${Math.round(share * 100)} % of th
 const summary = {
   ...{ seed, version: `2.1.${values.version}`, kills: kills.length, midTurn: midTurn(kills), runs: trials.length - 1 },
   killedBetweenTurns: kills.filter(({ killedIdle }) => killedIdle.length > 0).length,
+  said: trials.reduce((sum, { said }) => sum + said, 0),
   byTarget: count(kills.map(({ target }) => target)),
   byTime: count(kills.map(({ when }) => when)),
   exits: count(trials.flatMap(({ exits }) => exits.map(String))),

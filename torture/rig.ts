@@ -21,8 +21,8 @@ export interface Rig {
   readonly cwd: string;
   readonly workflow: string;
   readonly api: MessagesApi;
-  /** Starts the installed command, with the options of a run unless others are given; its output is collected. */
-  command(args: readonly string[], options?: readonly string[]): Command;
+  /** Starts the installed command, with the options of a run unless others are given, or null for one beside the run; its output is collected. */
+  command(args: readonly string[], options?: readonly string[] | null): Command;
   close(keep: boolean): Promise<void>;
 }
 
@@ -77,8 +77,12 @@ export async function setUp(environment: TestEnvironment, id: string, random: Ra
     workflow,
     api,
     command(args, options = runOptions) {
-      const child = spawn(environment.raymond, [...args, ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-      underWay.set(id, child);
+      const child = spawn(environment.raymond, [...args, ...(options ?? [])], {
+        cwd,
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      if (options !== null) underWay.set(id, child);
       let stdout = '';
       let stderr = '';
       child.stdout.on('data', (piece) => {

@@ -2,6 +2,7 @@ import { checkTrial, collectEvidence, type Evidence, offMicros } from './check-t
 import { type Kill, type KillTarget, type Plan, runTrial } from './crash-trial.ts';
 import { createRandom, type Random } from './random.ts';
 import { setUp, type TestEnvironment } from './rig.ts';
+import { checkWords } from './talk.ts';
 
 /** The kills of one run and its result. */
 export interface TrialReport {
@@ -9,6 +10,8 @@ export interface TrialReport {
   readonly mode: Mode;
   readonly kills: readonly Kill[];
   readonly resumes: number;
+  /** What was said to the first agent. */
+  readonly said: number;
   /** Exit codes of the commands that were not killed. */
   readonly exits: readonly (number | null)[];
   readonly tookMs: number;
@@ -43,6 +46,8 @@ export interface TortureOptions {
   readonly modes: readonly [Mode, ...Mode[]];
   readonly maxKillsPerRun: number;
   readonly maxDelayMs: number;
+  /** How many words are said to the first agent of each run that is killed; without any by default. */
+  readonly words?: number;
 }
 
 /** Runs the workflow once undisturbed, then repeatedly with kills until there were enough of them. */
@@ -52,7 +57,8 @@ export async function torture(
   report: (trial: TrialReport) => void,
 ): Promise<readonly TrialReport[]> {
   const random = createRandom(options.seed);
-  const undisturbed: Plan = { targets: TARGETS.none, maxKills: 0, maxDelayMs: 0 };
+  const words = { most: 0, random: createRandom(options.seed + 1) };
+  const undisturbed: Plan = { targets: TARGETS.none, maxKills: 0, maxDelayMs: 0, words };
   const first = await trial(environment, `undisturbed-${options.seed}`, 'none', undisturbed, random, null);
   report(first.trial);
   const trials = [first.trial];
@@ -62,7 +68,7 @@ export async function torture(
     const maxKills = Math.min(left, options.maxKillsPerRun);
     // The delay before a retry of a killed Claude turn grows each time, so let some turns succeed.
     const maxDelayMs = mode === 'orchestrator' ? options.maxDelayMs : 2 * options.maxDelayMs;
-    const plan: Plan = { targets: TARGETS[mode], maxKills, maxDelayMs };
+    const plan: Plan = { targets: TARGETS[mode], maxKills, maxDelayMs, words: { ...words, most: options.words ?? 0 } };
     const id = `${mode}-${number + 1}-${options.seed}`;
     const next = (await trial(environment, id, mode, plan, random, first.evidence)).trial;
     report(next);
@@ -86,7 +92,8 @@ async function trial(
   try {
     const trial = await runTrial(rig, plan, random);
     const evidence = await collectEvidence(rig);
-    const failures = checkTrial(trial, evidence, baseline ?? evidence);
+    const warnings = evidence.events.flatMap(({ kind, message = '' }) => (kind === 'warning' ? [message] : []));
+    const failures = [...checkTrial(trial, evidence, baseline ?? evidence), ...checkWords(rig, trial.said, warnings)];
     keep = failures.length > 0;
     const failedTurns: Record<string, number> = {};
     for (const { kind, failure } of evidence.events) {
@@ -98,7 +105,11 @@ async function trial(
     const { spentMicros, estimatedMicros } = ledger;
     const money = { spentMicros, estimatedMicros, chargedMicros, unreportedMicros, offMicros: offMicros(evidence) };
     const exits = trial.exits.map(({ code }) => code);
-    return { trial: { id, mode, kills, resumes, exits, tookMs, requests, ...money, failedTurns, failures }, evidence };
+    const said = trial.said.length;
+    return {
+      trial: { id, mode, kills, resumes, said, exits, tookMs, requests, ...money, failedTurns, failures },
+      evidence,
+    };
   } finally {
     await rig.close(keep);
   }

@@ -47,6 +47,31 @@ Is it done? {{hint}} Answer with <result>done</result>, or with <goto>START.md</
 `;
 
 describe('a recorded run', () => {
+  test('has nothing of what people said, nor of an interruption and its question', async () => {
+    const project = openTestProject();
+    project.write({
+      'wf/START.md': 'Begin.',
+      'answers.yaml': 'answers: { START: { text: <result>done</result>, seconds: 0.6 } }',
+    });
+    const running = await project.start('wf', 'answers.yaml', {
+      ...{ runId: 'r1', options: { onAsk: 'wait' }, env: { ...process.env, RAYMOND_REPLAY: '' } },
+    });
+    const { events } = running;
+    await running.say('main', 'Mind the gap');
+    for await (const event of events) {
+      if (event.kind === 'turn_started' && event.turn === 1) await running.interrupt('main', null);
+      if (event.kind === 'asked') await running.answer(event.ask, 'Go on');
+    }
+    expect(await running.finished).toMatchObject({ status: 'completed', agents: [{ turns: 2, said: [] }] });
+    const { data, testResult } = await recorded(project);
+    expect(data).toMatchObject({
+      answers: { 'START.md': [{ text: '<result>done</result>' }] },
+      expect: { path: ['START.md'] },
+    });
+    expect(data.asks).toBeUndefined();
+    expect(testResult?.differences).toStrictEqual([]);
+  });
+
   test('has the answers and their effects, and replays the same way', async () => {
     const project = await ran(
       { 'START.md': LOOP },
