@@ -13,7 +13,7 @@ import { readEvents } from '../store/journal-events.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { resolveRunId } from '../store/runs.ts';
-import { type WordRequest, writeWordRequest } from '../store/word-request.ts';
+import { removeWordRequest, type WordRequest, writeWordRequest } from '../store/word-request.ts';
 import { describeAnswerer } from './answerer.ts';
 import { endedRunError, toWords } from './words.ts';
 
@@ -64,7 +64,12 @@ export async function sayToAgent(runRef: string, request: SayRequest): Promise<S
   const agent = findListener(run, request.agent);
   const { said, file } = await write(layout, run, request, { kind: 'say', agent: agent.id, text });
   if (!isDriven) return { run: run.id, agent, said, fate: 'resume' };
-  if (!(await isTakenUp(file))) return { run: run.id, agent, said, fate: 'unknown' };
+  if (!(await isTakenUp(layout, run.id, file))) {
+    const later = await observeRun(layout, run.id);
+    if (isLive(later.observedStatus)) return { run: run.id, agent, said, fate: 'unknown' };
+    // It has just ended, for good or until it is resumed.
+    if (existsSync(file)) return sayLater(later.run, agent.id, said, file);
+  }
   const { turn, refused, now = agent } = await findFate(layout, run.id, agent.id, said);
   if (refused !== null) throw deafError(run.id, refused);
   return { run: run.id, agent: now, said, fate: turn === null ? 'prompt' : 'turn' };
@@ -99,7 +104,12 @@ export async function interruptAgent(runRef: string, request: InterruptRequest):
   const refusal = explainFirmness(run, agent, words);
   if (refusal !== null) throw firmError(run.id, agent.id, refusal);
   const { said, file } = await write(layout, run, request, { kind: 'interrupt', agent: agent.id, text: words });
-  if (!(await isTakenUp(file))) return { run: run.id, agent, isTakenUp: false };
+  if (!(await isTakenUp(layout, run.id, file))) {
+    const { observedStatus } = await observeRun(layout, run.id);
+    if (isLive(observedStatus)) return { run: run.id, agent, isTakenUp: false };
+    removeWordRequest(file);
+    throw firmError(run.id, agent.id, 'its run has just ended');
+  }
   const { refused } = await findFate(layout, run.id, agent.id, said);
   if (refused !== null) throw firmError(run.id, agent.id, refused);
   return { run: run.id, agent, isTakenUp: true };
@@ -134,14 +144,27 @@ async function write(
 
 const POLL_INTERVAL_MS = 50;
 const TAKE_UP_WITHIN_MS = 5_000;
+/** How many polls come between two looks at the run. */
+const LOOK_EVERY = 10;
 
-/** Waits until the process that drives the run has taken a request up; false if it does not. */
-async function isTakenUp(file: string): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < TAKE_UP_WITHIN_MS; waitedMs += POLL_INTERVAL_MS) {
+/** Waits until the process that drives the run has taken a request up; false if it does not, or drives it no more. */
+async function isTakenUp(layout: StoreLayout, run: string, file: string): Promise<boolean> {
+  for (let polls = 1; polls * POLL_INTERVAL_MS <= TAKE_UP_WITHIN_MS; polls += 1) {
     if (!existsSync(file)) return true;
     await delay(POLL_INTERVAL_MS);
+    if (polls % LOOK_EVERY === 0 && !isLive((await observeRun(layout, run)).observedStatus)) break;
   }
   return !existsSync(file);
+}
+
+/** What becomes of words that nobody has taken up before the run ended: they are kept if it can be resumed. */
+function sayLater(run: Run, id: string, said: string, file: string): SayOutcome {
+  try {
+    return { run: run.id, agent: findListener(run, id), said, fate: 'resume' };
+  } catch (error) {
+    removeWordRequest(file);
+    throw error;
+  }
 }
 
 /** What the run has made of a request. */
