@@ -26,12 +26,12 @@ function compile() {
  * folders of the packages that went in.
  */
 async function bundle() {
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const input = { raymond: 'build/cli/entry.js', index: 'build/index.js' };
   const made = await rolldown({
     input,
     platform: 'node',
-    external: Object.keys(dependencies),
+    external: Object.keys({ ...dependencies, ...peerDependencies }),
     // The same code as modules, of which only what is used goes in.
     resolve: { alias: { yaml: resolve('node_modules/yaml/browser/dist/index.js') } },
     logLevel: 'warn',

@@ -1,4 +1,3 @@
-import { type ReplaceOptions, replaceFile } from './files.ts';
 import type { SavedRun } from './saved-run.ts';
 import { serializeSavedRun } from './serialize-run.ts';
 
@@ -11,15 +10,15 @@ export interface SnapshotOptions {
   readonly durable?: boolean;
 }
 
-/** Which process writes the state file, and whether it still may. */
-export type SnapshotFence = Required<Pick<ReplaceOptions, 'writer' | 'mayReplace'>>;
+/** Puts the text of a state file in its place, if it still may. */
+export type PutSnapshot = (text: string, saved: SavedRun) => Promise<void>;
 
 /**
  * Writes the state file of a run from time to time. The journal is what counts: a state file that could not be written
  * is tried again later, and only a caller of `write` hears of the error.
  */
 export class SnapshotWriter {
-  private readonly file: string;
+  private readonly put: PutSnapshot;
   private readonly everyMs: number;
   private latest: SavedRun;
   private writtenSeq: number;
@@ -27,13 +26,11 @@ export class SnapshotWriter {
   private writing: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private isAbandoned = false;
-  private readonly replaceOptions: ReplaceOptions;
 
   /** `latest` is the run as it stands, which the file already has. */
-  constructor(file: string, latest: SavedRun, options: SnapshotOptions, fence: SnapshotFence) {
-    this.file = file;
-    this.everyMs = options.snapshotEveryMs ?? 1000;
-    this.replaceOptions = { ...fence, durable: options.durable };
+  constructor(put: PutSnapshot, latest: SavedRun, { snapshotEveryMs = 1000 }: SnapshotOptions) {
+    this.put = put;
+    this.everyMs = snapshotEveryMs;
     this.latest = latest;
     this.writtenSeq = latest.journal.seq;
   }
@@ -67,7 +64,7 @@ export class SnapshotWriter {
     const { latest } = this;
     if (latest.journal.seq === this.writtenSeq) return;
     const started = performance.now();
-    await replaceFile(this.file, serializeSavedRun(latest), this.replaceOptions);
+    await this.put(serializeSavedRun(latest), latest);
     this.lastWriteMs = performance.now() - started;
     this.writtenSeq = latest.journal.seq;
   }

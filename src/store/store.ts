@@ -2,22 +2,29 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { recordedTurn } from '../core/agent.ts';
 import type { TurnRef } from '../core/due.ts';
 import type { AppliedStep, Event } from '../core/event.ts';
 import { runIdProblem } from '../core/ids.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { type Change, changeOf } from './change.ts';
+import { changeOf } from './change.ts';
 import { describeStateFileProblem } from './damage.ts';
 import { diskError } from './disk-error.ts';
 import { createFile, detachFile, makePrivateFolder, PRIVATE_FILE_MODE, replaceFile, temporaryFile } from './files.ts';
 import { Journal, type OpenToAppend } from './journal.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
+import {
+  findDoubtfulTurns,
+  firstChange,
+  includesTurn,
+  type OpenedRun,
+  runExistsError,
+  takenOverError,
+} from './opened-run.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
 import { readRunStart } from './rebuild.ts';
-import type { JournalCoverage, JournalEnd, RunStart, SavedRun } from './saved-run.ts';
+import type { JournalCoverage, JournalEnd, SavedRun } from './saved-run.ts';
 import { serializeSavedRun } from './serialize-run.ts';
 import { type SnapshotOptions, SnapshotWriter } from './snapshot-writer.ts';
 import type { StopMode } from './stop-request.ts';
@@ -89,11 +96,6 @@ export async function createRun(
   });
 }
 
-const firstChange = ({ run, mark, bootId }: RunStart, events: readonly Event[]): Change => ({
-  ...{ seq: run.seq, head: {}, agents: [], events },
-  start: { ...run, mark, bootId },
-});
-
 /**
  * Opens an existing run to go on with it: this process becomes its owner and cuts off an incomplete step. `damage` says
  * what of its files had to be restored.
@@ -122,18 +124,11 @@ export async function openStore(
   });
 }
 
-type OpenedRun = SavedRun & { readonly mark: string };
-
 /** What a new owner makes of a saved run: what counts from now on must be in the state file before anything is appended. */
 function continueRun(layout: StoreLayout, saved: SavedRun, { number, facts, predecessor }: Ownership): OpenedRun {
   const { run, journal } = saved;
   const isGone = !existsSync(layout.journalFile(run.id));
   const earlierBoots = [saved.bootId, predecessor?.facts?.bootId ?? null];
-  const isRestarted = facts.bootId !== null && earlierBoots.some((each) => each !== null && each !== facts.bootId);
-  const underWay = run.agents.flatMap(({ id: agent, phase }) => {
-    const turn = recordedTurn(phase);
-    return turn === null ? [] : [{ agent, turn: turn.number }];
-  });
   return {
     run,
     journal: {
@@ -144,12 +139,9 @@ function continueRun(layout: StoreLayout, saved: SavedRun, { number, facts, pred
     },
     mark: saved.mark ?? markOfVersion1(layout, run.id),
     bootId: facts.bootId,
-    doubtful: isRestarted ? underWay : underWay.filter((turn) => includesTurn(saved.doubtful, turn)),
+    doubtful: findDoubtfulTurns(saved, facts.bootId, earlierBoots),
   };
 }
-
-const includesTurn = (turns: SavedRun['doubtful'], { agent, turn }: SavedRun['doubtful'][number]): boolean =>
-  turns.some((each) => each.agent === agent && each.turn === turn);
 
 /** The mark of a run that was started by a Raymond that made it of the path; its turns may still be running. */
 const markOfVersion1 = (layout: StoreLayout, id: string): string =>
@@ -193,8 +185,9 @@ function storeOf(
   const { id } = saved.run;
   let { seq } = saved.run;
   let { offset: end } = saved.journal;
-  const fence = { writer: owner.number, mayReplace: owner.stillOwner };
-  const snapshots = new SnapshotWriter(layout.stateFile(id), saved, options, fence);
+  const replacing = { writer: owner.number, mayReplace: owner.stillOwner, durable: options.durable };
+  const put = (text: string): Promise<void> => replaceFile(layout.stateFile(id), text, replacing);
+  const snapshots = new SnapshotWriter(put, saved, options);
   const snapshot = (): Promise<void> => withDiskError(layout.stateFile(id), snapshots.write(), EXIT.paused);
   return {
     async save(steps) {
@@ -261,18 +254,6 @@ async function releaseOnFailure<T>(owner: Ownership, action: () => Promise<T>): 
     throw error;
   }
 }
-
-const takenOverError = (id: string): RaymondError =>
-  new RaymondError(`Run ${id} is no longer owned by this process: another one has taken it over.`, {
-    exitCode: EXIT.paused,
-    hint: 'Nothing more is started here. Running turns finish by themselves.',
-  });
-
-const runExistsError = (id: string): RaymondError =>
-  new RaymondError(`A run ${id} already exists.`, {
-    exitCode: EXIT.usage,
-    hint: `Choose another --run-id, or go on with that run: \`raymond resume ${id}\`.`,
-  });
 
 const GIT_IGNORE_TEXT = `# Runs hold prompts and answers, which are private. The config file may be shared.
 *

@@ -34,6 +34,11 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
       `core bash graph lint engine process scenario turns workflow store events drawing config errors.ts
       package-files.ts`.split(/\s+/),
     ),
+    fleet: withIo(
+      'core engine store process turns workflow events runtime errors.ts'.split(' '),
+      'pg',
+      '@dbos-inc/dbos-sdk',
+    ),
     testing: withIo(
       'core bash graph lint engine yaml scenario turns workflow store events drawing runtime errors.ts'.split(' '),
     ),

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
+import { checkAddress, describeAddress } from './address.ts';
+import { loadPg } from './load-packages.ts';
+
+/** Called with a sentence while a database is waited for, and with null once it is back. */
+export type OnWait = (message: string | null) => void;
+
+/** A database, through a pool of connections. */
+export class Database {
+  readonly address: string;
+  /** Its name in messages. */
+  readonly name: string;
+  readonly pool: Pool;
+  private readonly onWait: OnWait | undefined;
+  private isClosed = false;
+
+  constructor(address: string, pool: Pool, onWait?: OnWait) {
+    this.address = address;
+    this.name = describeAddress(address);
+    this.pool = pool;
+    this.onWait = onWait;
+  }
+
+  /** Runs one statement. Its rows have the type that the statement gives them. */
+  async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    try {
+      return (await this.pool.query<Row>(sql, [...values])).rows;
+    } catch (error) {
+      throw explainDatabaseError(this.address, error);
+    }
+  }
+
+  /** Runs statements in one transaction: all of them count, or none. */
+  async transaction<T>(body: (client: PoolClient) => Promise<T>): Promise<T> {
+    let client: PoolClient | undefined;
+    try {
+      client = await this.pool.connect();
+      await client.query('begin');
+      const result = await body(client);
+      await client.query('commit');
+      client.release();
+      return result;
+    } catch (error) {
+      // A connection in an unknown state is not used again.
+      client?.release(true);
+      throw explainDatabaseError(this.address, error);
+    }
+  }
+
+  /** Does something again and again until the database can be reached. Whatever it does must be harmless if it was done already. */
+  async whenReachable<T>(action: () => Promise<T>): Promise<T> {
+    for (let waitMs = FIRST_WAIT_MS, waited = false; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      try {
+        const result = await action();
+        if (waited) this.onWait?.(null);
+        return result;
+      } catch (error) {
+        if (this.isClosed || !isUnreachable(error)) throw error;
+        if (!waited) this.onWait?.(errorMessageOf(error));
+        waited = true;
+        await delay(waitMs);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.pool.end().catch(() => {});
+  }
+}
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+const CONNECT_WITHIN_MS = 10_000;
+
+/** Opens a database; nothing is sent to it yet. */
+export async function openDatabase(address: string, connections = 4, onWait?: OnWait): Promise<Database> {
+  checkAddress(address);
+  const { Pool } = await loadPg();
+  const pool = new Pool({
+    connectionString: address,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    keepAlive: true,
+    application_name: 'raymond',
+  });
+  // A connection that breaks while nobody uses it is replaced; who uses one gets the error.
+  pool.on('error', () => {});
+  return new Database(address, pool, onWait);
+}
+
+/** The error for a database that cannot be reached just now. */
+class DatabaseUnreachable extends RaymondError {}
+
+/** Whether an error means that the database cannot be reached just now. */
+export const isUnreachable = (error: unknown): boolean => error instanceof DatabaseUnreachable;
+
+const UNREACHABLE_CODES =
+  /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_AGAIN|ENOTFOUND|EADDRNOTAVAIL|08|57P0|53300|25P03|ERR_SOCKET)/;
+const UNREACHABLE_WORDS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered/;
+const CHECK_ADDRESS = 'Check --database, RAYMOND_DATABASE or `database` in config.toml.';
+
+/** Says in a sentence why a database does not do what it should; any other error is returned as it is. */
+export function explainDatabaseError(address: string, error: unknown): unknown {
+  if (error instanceof RaymondError) return error;
+  const name = describeAddress(address);
+  const code = errorCodeOf(error);
+  const reason = errorMessageOf(error) || code;
+  const explained = (message: string, hint: string): RaymondError =>
+    new RaymondError(message, { exitCode: EXIT.usage, hint, cause: error });
+  if (UNREACHABLE_CODES.test(code) || UNREACHABLE_WORDS.test(reason)) {
+    const message = `The database ${name} cannot be reached (${code || reason}).`;
+    return new DatabaseUnreachable(message, { exitCode: EXIT.usage, hint: CHECK_ADDRESS, cause: error });
+  }
+  switch (code) {
+    case '28P01':
+    case '28000':
+      return explained(`The database ${name} does not let us in: ${reason}.`, CHECK_ADDRESS);
+    case '3D000':
+      return explained(`There is no database ${name}.`, 'Create it (createdb), then `raymond database init`.');
+    case '3F000':
+    case '42P01':
+      return explained(
+        `The database ${name} has not been prepared for Raymond.`,
+        '`raymond database init` does that, once.',
+      );
+    case '42501':
+      return explained(
+        `The user of the database ${name} may not do that: ${reason}.`,
+        'docs/fleet.md lists the rights.',
+      );
+    default:
+      return error;
+  }
+}

