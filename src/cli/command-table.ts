@@ -2,6 +2,8 @@ import { OPTION_TABLE } from '../core/options.ts';
 import { EXIT } from '../errors.ts';
 import { AUTHOR_COMMANDS } from './author-commands.ts';
 import { type CommandSpec, JSON_FLAG } from './command.ts';
+import { DATABASE_FLAGS } from './database-option.ts';
+import { FLEET_COMMANDS } from './fleet-commands.ts';
 import { RUN_EXITS } from './help.ts';
 import { flagsOf, RESUME_FLAGS, RUN_FLAGS, VIEW_FLAGS } from './run-flags.ts';
 import { TALK_COMMANDS } from './talk-commands.ts';
@@ -35,7 +37,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     aliases: ['ls'],
     alsoCalled: ['ps', 'runs', 'history'],
     summary: 'list the runs, unfinished ones first',
-    flags: [['--all', 'list the runs of all folders in which you have started any'], JSON_FLAG],
+    flags: [['--all', 'list the runs of all folders in which you have started any'], JSON_FLAG, ...DATABASE_FLAGS],
     examples: ['raymond list', 'raymond list --all'],
     load: async () => (await import('./commands/list.ts')).handleList,
   },
@@ -44,7 +46,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     alsoCalled: ['show', 'info', 'inspect'],
     args: '[RUN]',
     summary: 'show the state of a run: its agents, what it waits for and how to continue',
-    flags: [['--all', 'show all agents, those that were archived included'], JSON_FLAG],
+    flags: [['--all', 'show all agents, those that were archived included'], JSON_FLAG, ...DATABASE_FLAGS],
     examples: ['raymond status last'],
     load: async () => (await import('./commands/status.ts')).handleStatus,
   },
@@ -62,6 +64,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
       ['--raw', 'print the recorded output of the turns unchanged'],
       ['--json', 'print every event as a line of JSON'],
       ['--no-pager', 'do not page in a terminal ($PAGER, or less)'],
+      ...DATABASE_FLAGS,
     ],
     examples: ['raymond logs last', 'raymond logs last --tail 50 --follow', 'raymond logs last --state REVIEW'],
     load: async () => (await import('./commands/logs.ts')).handleLogs,
@@ -71,7 +74,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     alsoCalled: ['kill', 'cancel', 'abort', 'end'],
     args: '[RUN]',
     summary: 'stop a run in another process, as soon as its running turns have ended',
-    flags: [['--now', 'end the running turns, too']],
+    flags: [['--now', 'end the running turns, too'], ...DATABASE_FLAGS],
     examples: ['raymond stop last', 'raymond stop last --now'],
     load: async () => (await import('./commands/stop.ts')).handleStop,
   },
@@ -230,6 +233,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     examples: ['raymond serve --open', 'raymond serve --root ~/projects --port 7777'],
     load: async () => (await import('./commands/serve.ts')).handleServe,
   },
+  ...FLEET_COMMANDS,
   {
     name: 'mcp',
     summary: 'let Claude Code and other MCP clients start and read runs, over stdin and stdout',

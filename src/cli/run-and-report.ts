@@ -2,6 +2,7 @@ import type { Event } from '../core/event.ts';
 import { formatJson } from '../core/json.ts';
 import type { Run } from '../core/run.ts';
 import { createEventDocument } from '../events/event-document.ts';
+import type { RunLocation } from '../runtime/open-runs.ts';
 import { streamRunEvents } from '../runtime/run-files.ts';
 import type { RunEnvironment, RunHandle } from '../runtime/run-handle.ts';
 import { createPlainReporter, createQuietReporter, type Reporter } from '../terminal/reporter.ts';
@@ -13,13 +14,14 @@ import { reportRunEnd } from './reports/run-end.ts';
 
 /**
  * Starts a run, shows its progress, waits for its end, reports it and returns the exit code. `notice` is something else that
- * the user should know, and stands before all that.
+ * the user should know, and stands before all that. A run in a `database` is only followed: Ctrl-C ends that, and not the run.
  */
 export async function runAndReport(
   startRun: (observers: RunEnvironment) => Promise<RunHandle>,
   options: ParsedOptions,
   terminal: Terminal,
   notice: string | null = null,
+  database: RunLocation | null = null,
 ): Promise<number> {
   if (options.json && options.events) throw usageError('--json and --events both write to stdout: choose one');
   const reporter = await chooseReporter(options, terminal);
@@ -37,7 +39,8 @@ export async function runAndReport(
       () => options.events && terminal.out(`${formatJson(createEventDocument(event))}\n`),
       () => isSkippingPermissions(event) && reporter.warn(SKIP_PERMISSIONS_WARNING),
       () => event.kind === 'run_resumed' && reporter.addAgents(handle.initial.agents),
-      () => event.kind === 'run_resumed' && reporter.loadPast?.(readEarlierEvents(handle.id, cwd, event.at)),
+      () =>
+        event.kind === 'run_resumed' && reporter.loadPast?.(readEarlierEvents(handle.id, database ?? cwd, event.at)),
       () => reporter.observe(event),
     );
   };
@@ -57,11 +60,16 @@ export async function runAndReport(
     terminal.saveMemory?.();
     reporter.takeWords?.(handle);
     for (const sentence of handle.damage) reporter.warn(sentence);
-    const run = await waitUntilFinished(handle, reporter, terminal);
+    const run = await waitUntilFinished(handle, reporter, terminal, database !== null);
     await reporter.whenFree?.();
     for (const sentence of handle.afterthoughts) reporter.warn(sentence);
     reporter.close();
-    return await reportRunEnd(run, { started, cwd, alreadyReported: reportedProblems.agentIds }, options, terminal);
+    return await reportRunEnd(
+      run,
+      { started, cwd, database, alreadyReported: reportedProblems.agentIds },
+      options,
+      terminal,
+    );
   } finally {
     reporter.close();
   }
@@ -77,11 +85,16 @@ function runIgnoringErrors(...actions: readonly (() => unknown)[]): void {
 }
 
 /** Waits for the end of a run. The first Ctrl-C lets its turns finish, the second ends them. */
-async function waitUntilFinished(handle: RunHandle, reporter: Reporter, { onInterrupt }: Terminal): Promise<Run> {
+async function waitUntilFinished(
+  handle: RunHandle,
+  reporter: Reporter,
+  { onInterrupt }: Terminal,
+  isElsewhere: boolean,
+): Promise<Run> {
   let interrupts = 0;
   const stopListening = onInterrupt(() => {
     interrupts += 1;
-    reporter.interrupt(interrupts);
+    if (!isElsewhere) reporter.interrupt(interrupts);
     if (interrupts === 1) handle.stop('interrupted');
     else handle.kill();
   });
@@ -93,8 +106,8 @@ async function waitUntilFinished(handle: RunHandle, reporter: Reporter, { onInte
 }
 
 /** The events of a run before it was resumed at that time. */
-async function* readEarlierEvents(id: string, cwd: string, resumedAt: number): AsyncGenerator<Event> {
-  for await (const event of streamRunEvents(id, cwd)) {
+async function* readEarlierEvents(id: string, location: RunLocation, resumedAt: number): AsyncGenerator<Event> {
+  for await (const event of streamRunEvents(id, location)) {
     if (event.kind === 'run_resumed' && event.at === resumedAt) return;
     yield event;
   }

@@ -1,6 +1,7 @@
 import { flagOf, OPTIONS } from '../core/options.ts';
 import { type Setting, VIEW_OPTIONS } from '../core/view-options.ts';
 import type { FlagSpec } from './command.ts';
+import { DATABASE_FLAGS } from './database-option.ts';
 
 /** The flags of what a command shows and writes. */
 export const VIEW_FLAGS: readonly FlagSpec[] = VIEW_OPTIONS.flatMap((option) => flagsOf(option, false));
@@ -43,6 +44,8 @@ export const RUN_FLAGS: readonly FlagSpec[] = [
   ['--run-id <id>', 'the id of the run (default: made from its name and the time)'],
   ...OPTIONS.flatMap((option) => flagsOf(option)),
   ...OUTPUT_FLAGS,
+  ...DATABASE_FLAGS,
+  ['--label <name=value>', 'with a database: only a worker with this label; may be repeated', 'repeatable'],
   ['--resume <run>', 'the same as `raymond resume RUN`'],
   ...RETRY_FLAGS.map(([form, help]): FlagSpec => [form, `with --resume: ${help}`]),
   ['--init-config', 'only write .raymond/config.toml, with every option explained'],
@@ -53,4 +56,5 @@ export const RESUME_FLAGS: readonly FlagSpec[] = [
   ...RETRY_FLAGS,
   ...OPTIONS.flatMap((option) => flagsOf(option, false)),
   ...OUTPUT_FLAGS,
+  ...DATABASE_FLAGS,
 ];

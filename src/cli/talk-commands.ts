@@ -1,5 +1,6 @@
 import { EXIT } from '../errors.ts';
 import { type CommandSpec, JSON_FLAG } from './command.ts';
+import { DATABASE_FLAGS } from './database-option.ts';
 
 /** The commands for people who talk with agents: questions, answers, and what they say by themselves. */
 export const TALK_COMMANDS: readonly CommandSpec[] = [
@@ -7,7 +8,7 @@ export const TALK_COMMANDS: readonly CommandSpec[] = [
     name: 'asks',
     alsoCalled: ['questions', 'inbox'],
     summary: 'list the questions that wait for a person, and how to answer each',
-    flags: [JSON_FLAG],
+    flags: [JSON_FLAG, ...DATABASE_FLAGS],
     examples: ['raymond asks'],
     load: async () => (await import('./commands/asks.ts')).handleAsks,
   },
@@ -21,6 +22,7 @@ export const TALK_COMMANDS: readonly CommandSpec[] = [
       ['--text-file <file>', 'the answer is the text of this file; TEXT may also be - for stdin'],
       ['--upload <name=path>', 'hand over a file under this name; may be repeated', 'repeatable'],
       ['--resume', 'go on with the run, unless a process drives it'],
+      ...DATABASE_FLAGS,
     ],
     examples: ['raymond answer last "Yes, today"', 'raymond answer last main-3 - < answer.txt'],
     exits: [

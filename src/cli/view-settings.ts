@@ -4,10 +4,11 @@ import type { Terminal } from '../terminal/terminal.ts';
 import type { ParsedOptions } from './command.ts';
 
 /** The options of the view that were given on the command line. */
-export const parseViewFlags = ({ quiet, verbose, logFile }: ParsedOptions): Partial<ViewOptions> => ({
+export const parseViewFlags = ({ quiet, verbose, logFile, database }: ParsedOptions): Partial<ViewOptions> => ({
   ...(typeof quiet === 'boolean' && { quiet }),
   ...(typeof verbose === 'boolean' && { verbose }),
   ...(typeof logFile === 'string' && { logFile }),
+  ...(typeof database === 'string' && { database }),
 });
 
 /** Adds options of the view to those of the command line, which go before them: --verbose also before a quiet config. */

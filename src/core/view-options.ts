@@ -1,4 +1,4 @@
-import { BOOLEAN, OPTIONAL_PATH, type OptionRow, PATHS } from './option-types.ts';
+import { BOOLEAN, OPTIONAL_PATH, OPTIONAL_TEXT, type OptionRow, PATHS } from './option-types.ts';
 import { OPTIONS, type Options, overlayOptions } from './options.ts';
 
 /**
@@ -42,7 +42,21 @@ const VIEW_OPTION_TABLE = {
     default: [],
     help: 'what raymond serve shows; [] for this folder and all in which you have started runs',
   } satisfies OptionRow<readonly string[]>,
+  /** The address of the database that holds the runs; null for the files here. It is shown without its password. */
+  database: {
+    key: 'database',
+    type: { ...OPTIONAL_TEXT, format: (address: string | null) => address && hidePassword(address) },
+    default: null,
+    whenOmitted: 'none: runs are in files',
+    example: 'postgres://raymond@db.example.com/raymond',
+    help: 'the PostgreSQL database that holds the runs, for a fleet of workers',
+    trust: { effect: 'sends runs to this database', isNeededFor: (address: string | null) => address !== null },
+  } satisfies OptionRow<string | null>,
 };
+
+/** An address without its password, which is nobody's business. */
+const hidePassword = (address: string): string =>
+  address.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:…@').replace(/([?&]password=)[^&]*/gi, '$1…');
 
 /** The options of a view. */
 export interface ViewOptions {
@@ -50,6 +64,7 @@ export interface ViewOptions {
   readonly verbose: boolean;
   readonly logFile: string | null;
   readonly serveRoots: readonly string[];
+  readonly database: string | null;
 }
 
 /** Everything that can be set in a config file or on the command line. */
@@ -76,7 +91,7 @@ export function splitSettings(settings: Partial<Settings>): {
   readonly options: Partial<Options>;
   readonly view: Partial<ViewOptions>;
 } {
-  const { quiet, verbose, logFile, serveRoots, ...options } = settings;
+  const { quiet, verbose, logFile, serveRoots, database, ...options } = settings;
   return {
     options,
     view: {
@@ -84,6 +99,7 @@ export function splitSettings(settings: Partial<Settings>): {
       ...(verbose !== undefined && { verbose }),
       ...(logFile !== undefined && { logFile }),
       ...(serveRoots !== undefined && { serveRoots }),
+      ...(database !== undefined && { database }),
     },
   };
 }

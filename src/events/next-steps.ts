@@ -14,6 +14,8 @@ export interface RunSituation {
   readonly run: Run;
   readonly observedStatus: ObservedStatus;
   readonly owner: OwnerInfo | null;
+  /** What keeps it from going on, such as a worker that is not there; left out if nothing does. */
+  readonly waitsFor?: string;
 }
 
 /** Sentences about what a run waits for, and the commands that are useful now. */
@@ -23,14 +25,19 @@ export interface NextSteps {
 }
 
 /** Describes what a run waits for and what the user can do about it. */
-export function describeNextSteps({ run, observedStatus, owner }: RunSituation, now: number): NextSteps {
+export function describeNextSteps({ run, observedStatus, owner, waitsFor }: RunSituation, now: number): NextSteps {
   const { id } = run;
   const endingTurns = describeEndingTurns(run.agents);
   const problems = [...describeProblems(run), ...describeJoinedFailures(run)];
   switch (observedStatus) {
     case 'running':
       return {
-        waitsFor: [...describeWork(run, now), ...problems, ...describeQuestions(run, now)],
+        waitsFor: [
+          ...(waitsFor === undefined ? [] : [`It waits for ${waitsFor}.`]),
+          ...describeWork(run, now),
+          ...problems,
+          ...describeQuestions(run, now),
+        ],
         commands: [
           ...listAnswerCommands(run, true),
           { purpose: 'To watch it', command: `raymond logs ${id} --follow` },

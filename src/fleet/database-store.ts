@@ -2,8 +2,8 @@ import type { Run } from '../core/run.ts';
 import { changeOf } from '../store/change.ts';
 import { noSuchRunError } from '../store/load.ts';
 import { findDoubtfulTurns, includesTurn, type OpenedRun, takenOverError } from '../store/opened-run.ts';
+import { serializeSavedRun } from '../store/serialize-run.ts';
 import { type SnapshotOptions, SnapshotWriter } from '../store/snapshot-writer.ts';
-import { serializeSavedRun } from '../store/state-file.ts';
 import type { StopMode } from '../store/stop-request.ts';
 import type { RunStore } from '../store/store.ts';
 import type { Database } from './database.ts';
@@ -109,7 +109,7 @@ function storeOf(database: Database, saved: OpenedRun, epoch: number, options: D
       snapshots.update({ ...saved, run: last, journal: { ...saved.journal, seq: last.seq, offset: last.seq + 1 } });
     },
     get journalEnd() {
-      return { seq, offset: seq + 1, owner: epoch };
+      return { seq, offset: seq + 1, owner: epoch, checkedFrom: 0 };
     },
     snapshot: () => snapshots.write(),
     async close() {

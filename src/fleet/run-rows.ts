@@ -10,7 +10,8 @@ import { formatJournalLine, parseEntry } from '../store/journal-lines.ts';
 import { noSuchRunError } from '../store/load.ts';
 import { firstChange, runExistsError } from '../store/opened-run.ts';
 import type { SavedRun } from '../store/saved-run.ts';
-import { parseSavedRun, serializeSavedRun, validateRun } from '../store/state-file.ts';
+import { serializeSavedRun } from '../store/serialize-run.ts';
+import { parseSavedRun, validateRun } from '../store/state-file.ts';
 import type { Database } from './database.ts';
 
 /*

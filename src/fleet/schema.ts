@@ -59,6 +59,13 @@ create table raymond.uploads (
   primary key (run, ask, name),
   foreign key (run, ask) references raymond.answers (run, ask) on delete cascade
 );
+create table raymond.turns (
+  run text not null references raymond.runs (id) on delete cascade,
+  agent text not null,
+  number integer not null,
+  files bytea not null,
+  primary key (run, agent, number)
+);
 create table raymond.workers (
   name text primary key,
   token text not null,

@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { AppliedStep } from '../core/event.ts';
 import { tryParseJson } from '../core/json.ts';
 import type { Run } from '../core/run.ts';
-import { AgentLabels } from '../events/agent-labels.ts';
-import { HistoryCollector, type HistoryData, type RunHistory } from '../events/run-history.ts';
+import { HistoryCollector, type HistoryData } from '../events/run-history.ts';
 import { addStateChecksum, checkState } from '../store/checksum.ts';
 import { replaceUnsynced } from '../store/files.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { isLineStart, parseEntry, readJournalLines } from '../store/journal-lines.ts';
-import { findLayout, type StoreLayout } from '../store/layout.ts';
+import type { StoreLayout } from '../store/layout.ts';
 import type { JournalCoverage, JournalEnd } from '../store/saved-run.ts';
 import type { RunStore } from '../store/store.ts';
 
@@ -31,12 +30,6 @@ interface HistorySummary {
   /** A summary of an earlier Raymond does not say from where on lines have checksums. */
   readonly end: JournalEnd & Partial<JournalCoverage>;
   readonly history: HistoryData;
-}
-
-/** Reads the history of a run that has just been driven here, without the labels of archived agents. */
-export async function readRunHistory(run: Run, cwd: string): Promise<RunHistory> {
-  const { history } = await loadHistory(findLayout(cwd), run.id, run.seq);
-  return { ...history, labels: new AgentLabels(run.agents) };
 }
 
 /**

@@ -2,16 +2,17 @@ import { isFinished } from '../core/observed-status.ts';
 import { createSpendingFields } from '../events/event-document.ts';
 import { createRunFields } from '../events/run-document.ts';
 import { findLayout } from '../store/layout.ts';
-import { findCrashedRunIds, listCheckedRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
+import { findCrashedRunIds, type RunSummary, type UnreadableRun } from '../store/runs.ts';
+import { openRuns, type RunLocation } from './open-runs.ts';
 
 export type { RunSummary, UnreadableRun } from '../store/runs.ts';
 
 /** A run in a list. */
 export type RunListEntry = RunSummary | UnreadableRun;
 
-/** Lists all runs of this folder, and what of their files is damaged: the unfinished first, then the latest first; unreadable ones are last. */
-export async function listRuns(cwd = process.cwd()): Promise<readonly RunListEntry[]> {
-  const runs = await listCheckedRuns(findLayout(cwd));
+/** Lists all runs of a location, and what of their files is damaged: the unfinished first, then the latest first; unreadable ones are last. */
+export async function listRuns(location: RunLocation = process.cwd()): Promise<readonly RunListEntry[]> {
+  const runs = await openRuns(location).listRuns(true);
   return runs.toSorted((a, b) => sortRank(a) - sortRank(b));
 }
 

@@ -9,12 +9,6 @@ import { EXIT, RaymondError } from '../errors.ts';
 import { AgentLabels } from '../events/agent-labels.ts';
 import { LogWriter } from '../events/log-writer.ts';
 import { createColorizer } from '../events/text-style.ts';
-import { watchFile } from '../process/watch.ts';
-import { readEvents } from '../store/journal-events.ts';
-import { findLayout, type StoreLayout } from '../store/layout.ts';
-import { observeRun } from '../store/observed-run.ts';
-import { ownerOf } from '../store/owner.ts';
-import { resolveRunId } from '../store/runs.ts';
 import { LogFollower } from './logs/log-follower.ts';
 import {
   createJsonRenderer,
@@ -24,10 +18,14 @@ import {
   type TurnLogSource,
 } from './logs/log-renderers.ts';
 import { TailWriter } from './logs/tail-writer.ts';
+import { openRuns, type RunLocation } from './open-runs.ts';
+import type { RunReader } from './run-reader.ts';
 
 /** How to write the log of a run. */
 export interface LogsRequest {
   readonly cwd?: string;
+  /** Where the run is; `cwd` if this is left out. */
+  readonly location?: RunLocation;
   /** Write the log of this agent only. */
   readonly agent?: string;
   /** Write only what happens in this state: its file, or its name without the ending. */
@@ -50,24 +48,21 @@ export interface LogsRequest {
   readonly writeMessage: (text: string) => void;
 }
 
-/** How often to check that the owner is still there. */
-const OWNER_POLL_INTERVAL_MS = 500;
-
-/** Writes the log of a run from its files, and with `follow` goes on until the run ends. */
+/** Writes the log of a run, and with `follow` goes on until the run ends. */
 export async function writeLogs(runRef: string, request: LogsRequest): Promise<void> {
   const { cwd = process.cwd(), agent, state, follow = false, color = false } = request;
   const signal = request.signal ?? new AbortController().signal;
-  const layout = findLayout(cwd);
-  const id = await resolveRunId(layout, runRef);
-  if (agent !== undefined) await checkAgent(layout, id, agent, follow);
-  if (state !== undefined) await checkState(layout, id, state, follow);
+  const runs = openRuns(request.location ?? cwd);
+  const id = await runs.resolveRunId(runRef);
+  if (agent !== undefined) await checkAgent(runs, id, agent, follow);
+  if (state !== undefined) await checkState(runs, id, state, follow);
   const tail = new TailWriter(request.write, request.tail ?? Number.POSITIVE_INFINITY);
   if (request.tail === undefined) tail.goOn();
   const write = (line: string): void => tail.write(line);
   const labels = new AgentLabels();
   const logWriter = new LogWriter(createColorizer(color), write, labels);
   const source: TurnLogSource = {
-    folderOf: (turn) => layout.turnFolder(id, turnRefOf(turn)),
+    folderOf: (turn) => runs.turnFolder(id, turnRefOf(turn)),
     displayPath: (path) => shorter(relative(cwd, path), path),
     signal,
   };
@@ -76,30 +71,29 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
     (agent === undefined || !('agent' in event) || event.agent === agent) &&
     (state === undefined || !('state' in event) || isAboutState(event, state));
   const follower = new LogFollower(renderer, isWanted);
-  const journalWatch = watchFile(layout.journalFile(id), OWNER_POLL_INTERVAL_MS);
+  const journalWatch = runs.watch(id);
   signal.addEventListener('abort', journalWatch.wake);
   try {
     let offset = 0;
     for (;;) {
       // Read before the journal: an owner that is gone by now writes nothing more.
-      const owner = follow ? await ownerOf(layout.runFolder(id)) : undefined;
-      for await (const { event, offset: end } of readEvents(layout, id, { offset })) {
+      const isDriven = follow && (await runs.isDriven(id));
+      for await (const { event, offset: end } of runs.readEvents(id, { offset })) {
         offset = end;
         labels.observe(event);
         await follower.handleEvent(event);
         await request.drain?.();
         if (signal.aborted) return;
       }
-      const hasLiveOwner = owner !== undefined && owner.state !== 'gone';
-      if (!follow || follower.hasEnded || !hasLiveOwner) break;
+      if (!follow || follower.hasEnded || !isDriven) break;
       logWriter.isInterleaved = true;
       tail.goOn();
-      follower.startFollowing();
+      if (runs.hasLiveTurns) follower.startFollowing();
       await journalWatch.next();
       if (signal.aborted) return;
     }
     await follower.finishOpenTurns();
-    if (!follower.hasEnded) renderer.renderMessage(await describeRunStatus(layout, id));
+    if (!follower.hasEnded) renderer.renderMessage(await describeRunStatus(runs, id));
   } finally {
     tail.goOn();
     follower.abandonOpenTurns();
@@ -126,10 +120,10 @@ const isStateNamed = (name: string, file: string | null): boolean =>
 const isAboutState = (event: Extract<Event, { state: string | null }>, name: string): boolean =>
   isStateNamed(name, event.state) || ('evaluator' in event && isStateNamed(name, event.evaluator));
 
-async function checkState(layout: StoreLayout, id: string, state: string, mayComeLater: boolean): Promise<void> {
-  if (mayComeLater && isLive((await observeRun(layout, id)).observedStatus)) return;
+async function checkState(runs: RunReader, id: string, state: string, mayComeLater: boolean): Promise<void> {
+  if (mayComeLater && isLive((await runs.observeRun(id)).observedStatus)) return;
   const states = new Set<string>();
-  for await (const { event } of readEvents(layout, id)) {
+  for await (const { event } of runs.readEvents(id)) {
     if (event.kind !== 'turn_started') continue;
     if (isAboutState(event, state)) return;
     states.add(event.state);
@@ -142,11 +136,11 @@ async function checkState(layout: StoreLayout, id: string, state: string, mayCom
 
 const MAX_LISTED_STATES = 20;
 
-async function checkAgent(layout: StoreLayout, id: string, agent: string, mayStartLater: boolean): Promise<void> {
-  const { run, observedStatus } = await observeRun(layout, id);
+async function checkAgent(runs: RunReader, id: string, agent: string, mayStartLater: boolean): Promise<void> {
+  const { run, observedStatus } = await runs.observeRun(id);
   const names = run.agents.map((each) => each.id);
   if (names.includes(agent) || (mayStartLater && isLive(observedStatus))) return;
-  if (archivedCount(run) > 0 && (await hasStarted(layout, id, agent))) return;
+  if (archivedCount(run) > 0 && (await hasStarted(runs, id, agent))) return;
   throw new RaymondError(`there is no agent ${agent} in run ${id}${didYouMean(agent, names)}`, {
     exitCode: EXIT.usage,
     hint: `\`raymond status ${id}\` shows its agents.`,
@@ -154,15 +148,15 @@ async function checkAgent(layout: StoreLayout, id: string, agent: string, maySta
 }
 
 /** Whether the journal has the start of this agent: it may have ended and been archived. */
-async function hasStarted(layout: StoreLayout, id: string, agent: string): Promise<boolean> {
-  for await (const { event } of readEvents(layout, id))
+async function hasStarted(runs: RunReader, id: string, agent: string): Promise<boolean> {
+  for await (const { event } of runs.readEvents(id))
     if (event.kind === 'agent_started' && event.agent === agent) return true;
   return false;
 }
 
 /** Describes the status of a run whose log does not end with its end. */
-async function describeRunStatus(layout: StoreLayout, id: string): Promise<string> {
-  const { observedStatus, owner } = await observeRun(layout, id);
+async function describeRunStatus(runs: RunReader, id: string): Promise<string> {
+  const { observedStatus, owner } = await runs.observeRun(id);
   if (isLive(observedStatus)) return `The run is still running: \`raymond logs ${id} --follow\` follows it.`;
   if (observedStatus !== 'crashed') return `The run has ended: ${observedStatus}.`;
   const pid = owner?.pid;

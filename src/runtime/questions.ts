@@ -4,14 +4,12 @@ import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { formatLocalTime } from '../events/format.ts';
 import { type AskingAgent, createAskDocument, findDisplayFolder, listAskingAgents } from '../events/questions.ts';
-import { type Uploads, writeAnswer } from '../store/answer-file.ts';
-import { readEvents } from '../store/journal-events.ts';
-import { findLayout, type StoreLayout } from '../store/layout.ts';
-import { observeRun } from '../store/observed-run.ts';
+import type { Uploads } from '../store/answer-file.ts';
 import type { QuestionEnd } from '../store/question-end.ts';
-import { listStoredRuns, resolveRunId } from '../store/runs.ts';
 import { describeAnswerer } from './answerer.ts';
 import { refuseFiles } from './handed-files.ts';
+import { openRuns, type RunLocation } from './open-runs.ts';
+import type { RunReader } from './run-reader.ts';
 
 export type { Uploads } from '../store/answer-file.ts';
 
@@ -24,16 +22,15 @@ export interface WaitingQuestion {
   readonly answeredBy: string | null;
 }
 
-/** Lists all questions of the runs of this folder, the oldest first. */
-export async function listQuestions(cwd: string): Promise<readonly WaitingQuestion[]> {
-  const layout = findLayout(cwd);
-  const asking = (await listStoredRuns(layout)).filter((run) => run.kind === 'run' && run.agents.asking !== undefined);
+/** Lists all questions of the runs of a location, the oldest first. */
+export async function listQuestions(location: RunLocation): Promise<readonly WaitingQuestion[]> {
+  const runs = openRuns(location);
+  const asking = (await runs.listRuns(false)).filter((run) => run.kind === 'run' && run.agents.asking !== undefined);
   const questions: WaitingQuestion[] = [];
-  const { readQuestionEnd } = await import('../store/question-end.ts');
   for (const { id } of asking) {
-    const { run, observedStatus } = await observeRun(layout, id);
+    const { run, observedStatus } = await runs.observeRun(id);
     for (const agent of listAskingAgents(run)) {
-      const end = readQuestionEnd(layout.answerFile(id, agent.phase.ask));
+      const end = await runs.readQuestionEnd(id, agent.phase.ask);
       questions.push({ run, agent, observedStatus, answeredBy: end?.kind === 'answered' ? end.answer.by : null });
     }
   }
@@ -53,7 +50,8 @@ export const createAsksDocument = (questions: readonly WaitingQuestion[]): unkno
 
 /** An answer as a person gives it. */
 export interface AnswerRequest {
-  readonly cwd: string;
+  /** Where the run is. */
+  readonly cwd: RunLocation;
   readonly env: NodeJS.ProcessEnv;
   /** The id of the question, or of the agent that asks; may be left out if the run asks only one. */
   readonly ask: string | null;
@@ -70,10 +68,10 @@ export interface AnsweredQuestion {
 
 /** Answers a question of a run, whether it is alive or not. Throws if there is none, or if it is over. */
 export async function answerQuestion(runRef: string, request: AnswerRequest): Promise<AnsweredQuestion> {
-  const layout = findLayout(request.cwd);
-  const id = await resolveRunId(layout, runRef);
-  const { run, observedStatus } = await observeRun(layout, id);
-  const agent = await findQuestion(layout, run, request.ask);
+  const runs = openRuns(request.cwd);
+  const id = await runs.resolveRunId(runRef);
+  const { run, observedStatus } = await runs.observeRun(id);
+  const agent = await findQuestion(runs, run, request.ask);
   const { ask, untilMs, question } = agent.phase;
   const now = Date.now();
   if (untilMs !== null && untilMs <= now)
@@ -83,11 +81,9 @@ export async function answerQuestion(runRef: string, request: AnswerRequest): Pr
       `its time was over at ${formatLocalTime(untilMs)}; the run goes on in ${question.timeoutNext}`,
     );
   refuseFiles(question.uploads, request.uploads);
-  const file = layout.answerFile(id, ask);
   const answer = { ask, text: request.text, by: describeAnswerer(request.env), answeredAt: now };
-  if (await writeAnswer(file, answer, request.uploads)) return { run: id, ask, isLive: observedStatus === 'running' };
-  const { readQuestionEnd } = await import('../store/question-end.ts');
-  throw overError(id, ask, describeEnd(readQuestionEnd(file)));
+  if (await runs.answer(id, answer, request.uploads)) return { run: id, ask, isLive: observedStatus === 'running' };
+  throw overError(id, ask, describeEnd(await runs.readQuestionEnd(id, ask)));
 }
 
 /** A question that waits in a run, and the folder of its files. Throws if there is none, or if it is over. */
@@ -96,9 +92,9 @@ export async function readQuestion(
   ask: string,
   cwd: string,
 ): Promise<{ readonly run: Run; readonly agent: AskingAgent; readonly folder: string | null }> {
-  const layout = findLayout(cwd);
-  const { run } = await observeRun(layout, await resolveRunId(layout, runRef));
-  const agent = await findQuestion(layout, run, ask);
+  const runs = openRuns(cwd);
+  const { run } = await runs.observeRun(await runs.resolveRunId(runRef));
+  const agent = await findQuestion(runs, run, ask);
   return { run, agent, folder: findDisplayFolder(run, agent) };
 }
 
@@ -109,10 +105,14 @@ const TAKE_UP_WITHIN_MS = 5_000;
 type AnswerUptake = 'taken' | 'driven' | 'undriven';
 
 /** Waits until the process that drives the run has taken the answer up, but not for long: it may be stopped, or busy. */
-export async function waitUntilTakenUp({ run, ask, isLive }: AnsweredQuestion, cwd: string): Promise<AnswerUptake> {
+export async function waitUntilTakenUp(
+  { run, ask, isLive }: AnsweredQuestion,
+  location: RunLocation,
+): Promise<AnswerUptake> {
   if (!isLive) return 'undriven';
+  const runs = openRuns(location);
   for (let waitedMs = 0; ; waitedMs += POLL_INTERVAL_MS) {
-    const seen = await observeRun(findLayout(cwd), run);
+    const seen = await runs.observeRun(run);
     if (!listAskingAgents(seen.run).some(({ phase }) => phase.ask === ask)) return 'taken';
     if (seen.observedStatus !== 'running') return 'undriven';
     if (waitedMs >= TAKE_UP_WITHIN_MS) return 'driven';
@@ -121,13 +121,13 @@ export async function waitUntilTakenUp({ run, ask, isLive }: AnsweredQuestion, c
 }
 
 /** The question that is meant: the named one, or the only one. */
-async function findQuestion(layout: StoreLayout, run: Run, ask: string | null): Promise<AskingAgent> {
+async function findQuestion(runs: RunReader, run: Run, ask: string | null): Promise<AskingAgent> {
   const asking = listAskingAgents(run);
   const [only, second] = asking;
   if (ask !== null) {
     const found = asking.find((agent) => agent.phase.ask === ask) ?? asking.find(({ id }) => id === ask);
     if (found !== undefined) return found;
-    throw await explainMissing(layout, run, ask);
+    throw await explainMissing(runs, run, ask);
   }
   if (only === undefined)
     throw new RaymondError(`the run ${run.id} asks nothing`, { exitCode: EXIT.usage, hint: SEE_ASKS_HINT });
@@ -145,9 +145,9 @@ const SEE_ASKS_HINT = '`raymond asks` shows all questions that wait.';
 const MAX_NAMED_ASKS = 5;
 
 /** Says of a question that does not wait whether it is over, and how, or never was. */
-async function explainMissing(layout: StoreLayout, run: Run, ask: string): Promise<RaymondError> {
+async function explainMissing(runs: RunReader, run: Run, ask: string): Promise<RaymondError> {
   let over: string | null = null;
-  for await (const { event } of readEvents(layout, run.id)) {
+  for await (const { event } of runs.readEvents(run.id)) {
     if (event.kind === 'ask_answered' && event.ask === ask)
       over = `${event.by} answered it at ${formatLocalTime(event.answeredAt)}`;
     if (event.kind === 'ask_timed_out' && event.ask === ask)

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { turnFileOf } from '../core/agent.ts';
 import type { AskAnswer } from '../core/ask.ts';
 import { askTurnOf } from '../core/ask-turn.ts';
+import type { Event } from '../core/event.ts';
 import { isReplay } from '../core/option-types.ts';
 import { mergeOptions, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
@@ -19,12 +20,11 @@ import { matchPatterns } from '../turns/match-patterns.ts';
 import { createFolderJudge } from '../turns/permitted-folders.ts';
 import { lookUpNames } from '../turns/signals.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { createAnswerSource } from './answer-source.ts';
 import { checkClaudeWords, refuseSkippingAsRoot } from './claude-words.ts';
 import { findFolderLimits } from './folder-limits.ts';
 import { refuseForeignFolders } from './foreign-folders.ts';
 import { mentionsJoin } from './mentions-join.ts';
-import { PRODUCTION, type Runtime } from './run-context.ts';
+import { PRODUCTION, type RunContext, type Runtime } from './run-context.ts';
 import { createEndedHandle, launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
 import { callLimitsOf, nameWorkflows, withAbsoluteRoot } from './run-workflows.ts';
 import { readSharedQuota } from './shared-quota.ts';
@@ -52,11 +52,29 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
   refuseForeignFolders([layout.root], env);
   const runId = await resolveRunId(layout, id);
   await waitForRelease(layout, runId);
-  const { run, store, damage } = await openStore(layout, runId, {
+  const opened = await openStore(layout, runId, {
     ...runtime.storeOptions,
     takeOver: request.takeOver ?? false,
     acceptLoss: retry,
   });
+  return continueRun({ ...opened, layout, env, changes, retry }, request, runtime);
+}
+
+/** A run that was opened to go on with it. */
+export interface OpenedRunContext extends Pick<RunContext, 'run' | 'store' | 'damage' | 'layout' | 'env' | 'retry'> {
+  /** Options that change from now on. */
+  readonly changes: Partial<Options>;
+  /** The first events of a run that nobody has driven yet: it begins, and is not resumed. */
+  readonly firstEvents?: readonly Event[];
+}
+
+/** Goes on with a run that this process has opened. If that fails, the run is closed again. */
+export async function continueRun(
+  opened: OpenedRunContext,
+  request: RunEnvironment,
+  runtime: Runtime,
+): Promise<RunHandle> {
+  const { run, store, damage, layout, env, changes, retry, firstEvents } = opened;
   try {
     if (!canResume(run, retry)) {
       await store.close();
@@ -84,7 +102,7 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
     };
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
     const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry, damage };
-    return launchRun(context, [], [resumed], request);
+    return launchRun(context, firstEvents ?? [], firstEvents === undefined ? [resumed] : [], request);
   } catch (error) {
     await store.close();
     throw error;
@@ -95,11 +113,11 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
 async function collectQuestionEnds(
   run: Run,
   layout: StoreLayout,
-  { clock, storeOptions }: Runtime,
+  { clock, storeOptions, createAnswers }: Runtime,
 ): Promise<Pick<Resumed, 'answers' | 'timedOut'>> {
   const { durable = true } = storeOptions;
   // One that cannot be read is told of as soon as the run goes on.
-  const source = createAnswerSource(layout, run.id, { clock, durable, warn: () => {} });
+  const source = createAnswers(layout, run.id, { clock, durable, warn: () => {} });
   const answers: AskAnswer[] = [];
   const timedOut: string[] = [];
   for (const agent of run.agents) {

@@ -5,6 +5,7 @@ import type { StoreLayout } from '../store/layout.ts';
 import type { RunStore, StoreOptions } from '../store/store.ts';
 import { type Clock, SYSTEM_CLOCK } from '../turns/clock.ts';
 import { openWorkflow, type Workflow } from '../workflow/workflow.ts';
+import { createAnswerSource } from './answer-source.ts';
 import { type BackendFactory, chooseBackend } from './backend-factory.ts';
 
 /** The parts of a run that a test replaces; everything else is the same for both. */
@@ -13,12 +14,18 @@ export interface Runtime {
   readonly chooseBackend: typeof chooseBackend;
   readonly clock: Clock;
   readonly storeOptions: Pick<StoreOptions, 'durable' | 'facts'>;
+  /** Where the answers of people to the questions of a run come from. */
+  readonly createAnswers: typeof createAnswerSource;
+  /** Whether to write a summary of the history beside the journal. */
+  readonly historyFiles: boolean;
   /** Whether to keep debug files, if the run's options want them at all. */
   readonly debugFiles: boolean;
   /** Stands between a run and its world. */
   readonly wrapWorld: (world: World) => World;
   /** Once aborted, the run goes on as if its process had been killed: nothing is ended or saved. */
   readonly killed: AbortSignal | null;
+  /** Once aborted, the run begins nothing more, lets running turns finish and is left to another process; null if it never is. */
+  readonly leaving: AbortSignal | null;
   /** Whether runs are in a folder that was made for them. */
   readonly isSandbox: boolean;
 }
@@ -29,9 +36,12 @@ export const PRODUCTION: Runtime = {
   chooseBackend,
   clock: SYSTEM_CLOCK,
   storeOptions: {},
+  createAnswers: createAnswerSource,
+  historyFiles: true,
   debugFiles: true,
   wrapWorld: (world) => world,
   killed: null,
+  leaving: null,
   isSandbox: false,
 };
 

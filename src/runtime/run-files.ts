@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs';
 import type { Event } from '../core/event.ts';
 import type { Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
-import { readEvents } from '../store/journal-events.ts';
+import { AgentLabels } from '../events/agent-labels.ts';
+import type { RunHistory } from '../events/run-history.ts';
 import { findLayout, resolveDebugFolder } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { listRunIds, resolveRunId } from '../store/runs.ts';
+import { openRuns, type RunLocation } from './open-runs.ts';
 
 /** The ids of the runs of this folder, sorted. */
 export const listRunIdsHere = (cwd: string): Promise<readonly string[]> => listRunIds(findLayout(cwd));
@@ -18,8 +20,14 @@ export async function readRunEvents(id: string, cwd = process.cwd()): Promise<re
 }
 
 /** Reads all events of a run that is on disk, in order, one after the other: a long run has more than fit into memory. */
-export async function* streamRunEvents(id: string, cwd = process.cwd()): AsyncGenerator<Event> {
-  for await (const { event } of readEvents(findLayout(cwd), id)) yield event;
+export async function* streamRunEvents(id: string, location: RunLocation = process.cwd()): AsyncGenerator<Event> {
+  for await (const { event } of openRuns(location).readEvents(id)) yield event;
+}
+
+/** Reads the history of a run that has just been driven, without the labels of archived agents. */
+export async function readRunHistory(run: Run, location: RunLocation): Promise<RunHistory> {
+  const { history } = await openRuns(location).loadHistory(run.id, run.seq);
+  return { ...history, labels: new AgentLabels(run.agents) };
 }
 
 /** The names that a run consists of: the states that its agents have been in, and the agents. */

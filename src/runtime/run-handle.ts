@@ -125,7 +125,8 @@ export function launchRun(
       const { world, close } = await createWorld(context, control, notifyObservers);
       world.notify(firstEvents);
       try {
-        return await drive(run, world, inbox);
+        runtime.leaving?.addEventListener('abort', () => inbox.wakeUp(), { once: true });
+        return await drive(run, world, inbox, runtime.leaving ?? undefined);
       } finally {
         await close();
       }

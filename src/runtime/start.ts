@@ -23,7 +23,7 @@ import {
 } from './manifest-settings.ts';
 import { mentionsJoin } from './mentions-join.ts';
 import { currentPlatform } from './platform.ts';
-import { PRODUCTION, type Runtime } from './run-context.ts';
+import { PRODUCTION, type RunContext, type Runtime } from './run-context.ts';
 import { launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
 import { callLimitsOf, withAbsoluteRoot } from './run-workflows.ts';
 
@@ -47,6 +47,22 @@ export const runWorkflow = (path: string, request: RunRequest = {}): Promise<Run
 
 /** Starts a run, for real or as a test. */
 export async function startRunWith(path: string, request: RunRequest, runtime: Runtime): Promise<RunHandle> {
+  const composed = await composeRun(path, request, runtime);
+  const { run, events, options, env, workflow, layout } = composed;
+  const backendFactory = await runtime.chooseBackend(options, env, workflow);
+  if (hasPrompts(workflow)) await backendFactory.checkAvailable();
+  const store = await createRun(layout, run, events, runtime.storeOptions);
+  const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry: false, damage: [] };
+  return launchRun(context, events, [], request);
+}
+
+/** A run that can be started, with its first events; nothing of it is on disk yet. */
+export interface ComposedRun extends Pick<RunContext, 'run' | 'options' | 'env' | 'layout' | 'workflow'> {
+  readonly events: readonly Event[];
+}
+
+/** Makes the run that a request asks for, after all checks that need nobody else. */
+export async function composeRun(path: string, request: RunRequest, runtime: Runtime): Promise<ComposedRun> {
   const cwd = resolve(request.cwd ?? process.cwd());
   const env = request.env ?? process.env;
   const wordWarnings = checkClaudeWords(request.options ?? {});
@@ -64,8 +80,6 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
   const options = mergeOptions(DEFAULT_OPTIONS, overlayOptions(manifestOptions(manifest), requested));
   requirePeople(manifest, options);
   refuseSkippingAsRoot(workflow, options, env);
-  const backendFactory = await runtime.chooseBackend(options, env, workflow);
-  if (hasPrompts(workflow)) await backendFactory.checkAvailable();
   const startedAt = runtime.clock.now();
   const name = request.name ?? manifest.name ?? workflow.name;
   const offset = -new Date(startedAt).getTimezoneOffset();
@@ -98,9 +112,7 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
     ...(await warnOfVariableNames(workflow, options)),
   ];
   const events = [...initialEvents(run), ...warnings.map(toWarning)];
-  const store = await createRun(layout, run, events, runtime.storeOptions);
-  const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry: false, damage: [] };
-  return launchRun(context, events, [], request);
+  return { run, events, options, env, layout, workflow };
 }
 
 /** Warns of variables of the run that the scripts of its workflow do not get under their own names. */

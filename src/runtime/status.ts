@@ -5,14 +5,10 @@ import type { Run } from '../core/run.ts';
 import { RaymondError } from '../errors.ts';
 import { AgentLabels } from '../events/agent-labels.ts';
 import { collectHistory, HistoryCollector, type RunHistory } from '../events/run-history.ts';
-import { readArchivedAgents } from '../store/archived-agents.ts';
-import { findJournalDamage } from '../store/damage.ts';
-import { readEvents } from '../store/journal-events.ts';
-import { findLayout, type StoreLayout } from '../store/layout.ts';
-import { type ObservedRun, observeRun } from '../store/observed-run.ts';
-import { resolveRunId } from '../store/runs.ts';
-import { loadHistory, MAX_TRANSITIONS } from './history-file.ts';
-import { countOpenConversations } from './open-conversations.ts';
+import type { ObservedRun } from '../store/observed-run.ts';
+import { MAX_TRANSITIONS } from './history-file.ts';
+import { openRuns, type RunLocation } from './open-runs.ts';
+import type { RunReader } from './run-reader.ts';
 
 /** The status of a run, with its history. */
 export interface StatusReport extends ObservedRun {
@@ -32,21 +28,21 @@ export interface StatusRequest {
  */
 export async function getStatus(
   runRef: string,
-  cwd = process.cwd(),
+  location: RunLocation = process.cwd(),
   { all = false }: StatusRequest = {},
 ): Promise<StatusReport> {
-  const layout = findLayout(cwd);
-  const id = await resolveRunId(layout, runRef);
-  const observed = await observeDamage(layout, await observeRun(layout, id));
+  const runs = openRuns(location);
+  const id = await runs.resolveRunId(runRef);
+  const observed = await observeDamage(runs, await runs.observeRun(id));
   const { run } = observed;
-  const openConversations = countOpenConversations(layout, id);
+  const openConversations = runs.countOpenConversations(id);
   if (!all || archivedCount(run) === 0) {
     const labels = new AgentLabels(run.agents);
     try {
       return {
         ...observed,
         openConversations,
-        history: { ...(await loadHistory(layout, id, run.seq)).history, labels },
+        history: { ...(await runs.loadHistory(id, run.seq)).history, labels },
       };
     } catch (error) {
       // The run is whole, or it would not have been loaded.
@@ -55,8 +51,8 @@ export async function getStatus(
       return { ...observed, openConversations, damage, history: { ...new HistoryCollector(0).history, labels } };
     }
   }
-  const history = await collectHistory(eventsUpTo(layout, id, run.seq), MAX_TRANSITIONS);
-  const archived = await readArchivedAgents(layout, id, run.seq);
+  const history = await collectHistory(eventsUpTo(runs, id, run.seq), MAX_TRANSITIONS);
+  const archived = await runs.readArchivedAgents(id, run.seq);
   return {
     ...observed,
     openConversations,
@@ -65,17 +61,10 @@ export async function getStatus(
   };
 }
 
-/** Of a longer journal than this, a status does not check the part that it need not read; a list does. */
-const MAX_CHECKED_BYTES = 16 * 1024 * 1024;
-
-async function observeDamage(layout: StoreLayout, observed: ObservedRun): Promise<ObservedRun> {
-  const { run, journal, damage } = observed;
-  if (journal.offset > MAX_CHECKED_BYTES) return observed;
-  return {
-    ...observed,
-    damage: [...damage, ...(await findJournalDamage(run.id, layout.journalFile(run.id), journal))],
-  };
-}
+const observeDamage = async (runs: RunReader, observed: ObservedRun): Promise<ObservedRun> => ({
+  ...observed,
+  damage: [...observed.damage, ...(await runs.findDamage(observed))],
+});
 
 /** The run as if these agents had not been archived, with all agents in the order of their start. */
 function withArchivedAgents(run: Run, archived: readonly Agent[], startOrder: readonly string[]): Run {
@@ -86,8 +75,8 @@ function withArchivedAgents(run: Run, archived: readonly Agent[], startOrder: re
 }
 
 /** Leaves out events after the observed step: they would not match it. */
-async function* eventsUpTo(layout: StoreLayout, id: string, seq: number): AsyncGenerator<Event> {
-  for await (const recorded of readEvents(layout, id)) {
+async function* eventsUpTo(runs: RunReader, id: string, seq: number): AsyncGenerator<Event> {
+  for await (const recorded of runs.readEvents(id)) {
     if (recorded.seq > seq) return;
     yield recorded.event;
   }

@@ -14,7 +14,6 @@ import { AskBoard } from '../turns/ask-board.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
 import { TurnEndings } from '../turns/turn-endings.ts';
 import { createTurnRunner } from '../turns/turn-runner.ts';
-import { createAnswerSource } from './answer-source.ts';
 import { findFolderLimits } from './folder-limits.ts';
 import { HistoryFile } from './history-file.ts';
 import type { RunContext } from './run-context.ts';
@@ -47,7 +46,7 @@ export async function createWorld(
     control.send({ kind: 'noticed', at: clock.now(), about: { agent, state }, message });
   const workflows = await accessWorkflows(workflow, options, context.env, layout.runFolder(id));
   const askBoard = new AskBoard(
-    createAnswerSource(layout, id, { clock, durable: runtime.storeOptions.durable ?? true, warn }),
+    runtime.createAnswers(layout, id, { clock, durable: runtime.storeOptions.durable ?? true, warn }),
     clock,
   );
   control.onBoard(askBoard);
@@ -92,7 +91,7 @@ export async function createWorld(
   await words.open();
   control.onWords(words);
   const debug = options.debug && runtime.debugFiles ? await createDebugFiles(context, warn) : null;
-  const history = runtime.storeOptions.durable === false ? null : await HistoryFile.open(layout, run, store);
+  const history = runtime.historyFiles ? await HistoryFile.open(layout, run, store) : null;
   const world: World = {
     ...createTurnRunner(turnContext, backend),
     async save(steps) {

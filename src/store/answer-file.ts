@@ -30,10 +30,8 @@ export async function writeAnswer(
 ): Promise<boolean> {
   await makePrivateFolder(dirname(file), durable);
   const staged = uploads.length === 0 ? null : await stageFiles(file, uploads);
-  const { ask, text, by, answeredAt } = answer;
   const files = uploads.map(({ name }) => name);
-  const content = { version: ANSWER_VERSION, kind: 'answered', ask, text, by, answered_at: answeredAt, files, staged };
-  const isFirst = await createEnd(file, content, durable);
+  const isFirst = await createEnd(file, formatAnswer({ ...answer, files }, staged), durable);
   if (!isFirst && staged !== null) await rm(join(dirname(file), staged), { recursive: true, force: true });
   return isFirst;
 }
@@ -41,11 +39,19 @@ export async function writeAnswer(
 /** Ends a question whose time is over. False if it has ended before. */
 export async function writeTimeout(file: string, ask: string, at: number, durable = true): Promise<boolean> {
   await makePrivateFolder(dirname(file), durable);
-  return createEnd(file, { version: ANSWER_VERSION, kind: 'timed_out', ask, at }, durable);
+  return createEnd(file, formatTimeout(ask, at), durable);
 }
 
-const createEnd = (file: string, content: object, durable: boolean): Promise<boolean> =>
-  createFile(file, `${JSON.stringify(content)}\n`, durable).catch((cause: unknown) => {
+/** The text of an answer, and the folder that holds its files. */
+export const formatAnswer = ({ ask, text, by, answeredAt, files }: AskAnswer, staged: string | null): string =>
+  `${JSON.stringify({ version: ANSWER_VERSION, kind: 'answered', ask, text, by, answered_at: answeredAt, files, staged })}\n`;
+
+/** The text that ends a question whose time is over. */
+export const formatTimeout = (ask: string, at: number): string =>
+  `${JSON.stringify({ version: ANSWER_VERSION, kind: 'timed_out', ask, at })}\n`;
+
+const createEnd = (file: string, content: string, durable: boolean): Promise<boolean> =>
+  createFile(file, content, durable).catch((cause: unknown) => {
     throw diskError(`${file} cannot be made`, cause, 'then try again. The question still waits.');
   });
 

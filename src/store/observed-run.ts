@@ -12,6 +12,8 @@ export interface ObservedRun {
   readonly run: Run;
   readonly observedStatus: ObservedStatus;
   readonly owner: OwnerInfo | null;
+  /** What keeps a run in a database from going on, such as a worker; left out if nothing does. */
+  readonly waitsFor?: string;
   /** Sentences about files of the run that are damaged or missing. */
   readonly damage: readonly string[];
   readonly journal: JournalCoverage;

@@ -34,6 +34,11 @@ export function readQuestionEnd(file: string): QuestionEnd | undefined {
     if (errorCodeOf(error) === 'ENOENT') return undefined;
     return { kind: 'unreadable', message: `${file} cannot be read: ${errorMessageOf(error)}` };
   }
+  return parseQuestionEnd(text, file);
+}
+
+/** Parses how a question ended. */
+export function parseQuestionEnd(text: string, file: string): QuestionEnd {
   const data = parseEnd(text);
   if (data === undefined) return { kind: 'unreadable', message: `${file} is not an answer that Raymond wrote` };
   if (data.kind === 'timed_out') return { kind: 'timed_out', at: data.at };

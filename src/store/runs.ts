@@ -15,7 +15,7 @@ import { findJournalDamage } from './damage.ts';
 import { diskError } from './disk-error.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadSnapshot, noSuchRunError } from './load.ts';
-import { observeRun } from './observed-run.ts';
+import { type ObservedRun, observeRun } from './observed-run.ts';
 import { hasOwner, ownerOf } from './owner.ts';
 import { identifyThisProcess, type ProcessIdentity } from './process-identity.ts';
 import type { JournalCoverage } from './saved-run.ts';
@@ -45,18 +45,26 @@ const hasJournal = (layout: StoreLayout, id: string): boolean =>
   (statSync(layout.journalFile(id), { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /** Finds the run that a user refers to by its id, a unique prefix of it, or `last`. */
-export async function resolveRunId(layout: StoreLayout, reference: string): Promise<string> {
-  const ids = await listRunIds(layout);
+export const resolveRunId = async (layout: StoreLayout, reference: string): Promise<string> =>
+  resolveReference(reference, await listRunIds(layout), layout.root, (ids) => findLatestRunId(layout, ids));
+
+/** Finds the run that a user refers to, among those of a place. */
+export async function resolveReference(
+  reference: string,
+  ids: readonly string[],
+  place: string,
+  findLatest: (ids: readonly string[]) => Promise<string>,
+): Promise<string> {
   if (ids.includes(reference)) return reference;
-  if (ids.length === 0) throw noSuchRunError(reference, '', `There are no runs in ${layout.root} yet.`);
-  if (reference === 'last') return findLatestRunId(layout, ids);
+  if (ids.length === 0) throw noSuchRunError(reference, '', `There are no runs in ${place} yet.`);
+  if (reference === 'last') return findLatest(ids);
   const matching = reference === '' ? [] : ids.filter((id) => id.startsWith(reference));
   const [only, second] = matching;
   if (only === undefined) {
     throw noSuchRunError(
       reference,
       formatRunSuggestion(findSimilarIds(reference, ids)),
-      `\`raymond list\` shows the runs of ${layout.root}.`,
+      `\`raymond list\` shows the runs of ${place}.`,
     );
   }
   if (second === undefined) return only;
@@ -169,7 +177,7 @@ async function listSummarizedRuns(layout: StoreLayout): Promise<readonly Summari
     runs.push(await summarizeRun(layout, id, here));
     if (runs.length % RUNS_PER_TICK === 0) await yieldToEventLoop();
   }
-  return runs.sort(({ entry: a }, { entry: b }) => startTimeOf(b) - startTimeOf(a) || (a.id < b.id ? 1 : -1));
+  return runs.sort(({ entry: a }, { entry: b }) => compareSummaries(a, b));
 }
 
 /**
@@ -191,22 +199,28 @@ export async function findCrashedRunIds(layout: StoreLayout): Promise<readonly s
 
 const startTimeOf = (run: RunSummary | UnreadableRun): number => (run.kind === 'run' ? run.startedAt : -1);
 
+/** What a list says about a run. */
+export function toRunSummary({ run, observedStatus, owner, damage }: ObservedRun): RunSummary {
+  const archived = archivedCount(run);
+  const agents: Partial<Record<Phase['kind'], number>> = archived > 0 ? { ended: archived } : {};
+  for (const { phase } of run.agents) agents[phase.kind] = (agents[phase.kind] ?? 0) + 1;
+  const { id, name, workflow, startedAt } = run;
+  const ledger = ledgerOf(run);
+  return {
+    ...{ kind: 'run', id, name, observedStatus, workflow, startedAt, ledger, agents, owner, damage },
+    isCutShort: run.status === 'paused' && run.agents.some(isCutShort),
+  };
+}
+
+/** Orders a list of runs: the latest first, unreadable ones last. */
+export const compareSummaries = (a: RunSummary | UnreadableRun, b: RunSummary | UnreadableRun): number =>
+  startTimeOf(b) - startTimeOf(a) || (a.id < b.id ? 1 : -1);
+
 /** Summarizes a run for a list; one that cannot be read says why. */
 export async function summarizeRun(layout: StoreLayout, id: string, here: ProcessIdentity): Promise<SummarizedRun> {
   try {
-    const { run, observedStatus, owner, damage, journal } = await observeRun(layout, id, here);
-    const archived = archivedCount(run);
-    const agents: Partial<Record<Phase['kind'], number>> = archived > 0 ? { ended: archived } : {};
-    for (const { phase } of run.agents) agents[phase.kind] = (agents[phase.kind] ?? 0) + 1;
-    const { name, workflow, startedAt } = run;
-    const ledger = ledgerOf(run);
-    return {
-      entry: {
-        ...{ kind: 'run', id, name, observedStatus, workflow, startedAt, ledger, agents, owner, damage },
-        isCutShort: run.status === 'paused' && run.agents.some(isCutShort),
-      },
-      journal,
-    };
+    const observed = await observeRun(layout, id, here);
+    return { entry: toRunSummary(observed), journal: observed.journal };
   } catch (error) {
     if (error instanceof RaymondError) return { entry: { kind: 'unreadable', id, error }, journal: null };
     throw error;

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Turn } from '../core/due.ts';
 import type { Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
+import { createAnswerSource } from '../runtime/answer-source.ts';
 import type { BackendFactory } from '../runtime/backend-factory.ts';
 import type { Runtime } from '../runtime/run-context.ts';
 import type { CannedAnswer, Scenario } from '../scenario/scenario.ts';
@@ -85,9 +86,12 @@ export function startSimulatedProcess(
     chooseBackend: async () => backendFactory,
     clock: time,
     storeOptions: { durable: false, facts: processFacts(processNumber) },
+    createAnswers: createAnswerSource,
+    historyFiles: false,
     debugFiles: false,
     wrapWorld,
     killed: crashController.signal,
+    leaving: null,
     isSandbox: true,
   };
   return { runtime, crashed, time };

@@ -38,6 +38,7 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
       'core engine store process turns workflow events runtime errors.ts'.split(' '),
       'pg',
       '@dbos-inc/dbos-sdk',
+      'zod',
     ),
     testing: withIo(
       'core bash graph lint engine yaml scenario turns workflow store events drawing runtime errors.ts'.split(' '),
@@ -45,7 +46,7 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
     server: withIo(['core', 'events', 'runtime', 'errors.ts', 'package-files.ts'], 'hono', '@hono/node-server', 'zod'),
     mcp: withIo(['core', 'events', 'runtime', 'errors.ts'], '@modelcontextprotocol/server', 'zod'),
     cli: withIo(
-      'core graph lint events terminal config runtime testing server mcp errors.ts package-files.ts'.split(' '),
+      'core graph lint events terminal config runtime fleet testing server mcp errors.ts package-files.ts'.split(' '),
       'commander',
       '@modelcontextprotocol/server',
     ),

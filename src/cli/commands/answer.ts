@@ -2,24 +2,30 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isPlainFileName } from '../../core/ask.ts';
 import { EXIT, errorCodeOf } from '../../errors.ts';
+import type { RunLocation } from '../../runtime/open-runs.ts';
 import { answerQuestion, listQuestions, type Uploads, waitUntilTakenUp } from '../../runtime/questions.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { getRepeatedOption, getTextOption } from '../parsed-options.ts';
 import { decodeInputText, readTextArgument } from '../text-argument.ts';
 import { handleResume } from './resume.ts';
 
 /** `raymond answer RUN [ASK] TEXT|-`: answers a question of a run; with --resume it goes on with the run. */
 export const handleAnswer: CommandHandler = async (args, options, terminal) => {
-  const { run, ask, text } = await readAnswer(args, options, terminal);
   const { cwd, env } = terminal;
-  const answered = await answerQuestion(run, { cwd, env, ask, text, uploads: readUploads(options, cwd) });
-  const uptake = await waitUntilTakenUp(answered, cwd);
+  const address = findDatabaseAddress(options, terminal);
+  const { answered, uptake } = await withRunPlace(address, terminal, async ({ location }) => {
+    const { run, ask, text } = await readAnswer(args, options, terminal, location);
+    const given = await answerQuestion(run, { cwd: location, env, ask, text, uploads: readUploads(options, cwd) });
+    return { answered: given, uptake: await waitUntilTakenUp(given, location) };
+  });
   terminal.err(`${answered.ask} of ${answered.run} is answered.\n`);
   if (uptake === 'driven')
     terminal.err('The process that drives the run has not taken it up yet: it is busy, or it was stopped.\n');
   if (uptake !== 'undriven') return EXIT.completed;
-  if (options.resume === true) return handleResume([answered.run], {}, terminal);
+  const { database } = options;
+  if (options.resume === true) return handleResume([answered.run], { database }, terminal);
   terminal.err(`No process drives the run. To go on: raymond resume ${answered.run}\n`);
   return EXIT.completed;
 };
@@ -37,6 +43,7 @@ async function readAnswer(
   [run, second, third]: readonly string[],
   options: ParsedOptions,
   terminal: Terminal,
+  location: RunLocation,
 ): Promise<WrittenAnswer> {
   if (run === undefined) throw usageError('there is no run to answer', 'raymond asks shows the questions that wait.');
   const file = getTextOption(options, 'textFile');
@@ -47,13 +54,13 @@ async function readAnswer(
   const [ask, text] = third === undefined ? [null, second] : [second ?? null, third];
   if (text === undefined) throw usageError('there is no answer', 'Write it after the run, or - to read it from stdin.');
   if (text === '-') return { run, ask, text: await readTextArgument(text, terminal, UPLOAD_HINT) };
-  if (ask === null) await refuseForgottenText(text, terminal.cwd);
+  if (ask === null) await refuseForgottenText(text, location);
   return { run, ask, text };
 }
 
 /** `answer RUN ASK` without a text is a slip, not an answer. */
-async function refuseForgottenText(text: string, cwd: string): Promise<void> {
-  const isAsk = (await listQuestions(cwd)).some(({ agent }) => agent.phase.ask === text);
+async function refuseForgottenText(text: string, location: RunLocation): Promise<void> {
+  const isAsk = (await listQuestions(location)).some(({ agent }) => agent.phase.ask === text);
   if (isAsk) throw usageError(`${text} is a question: there is no answer`, 'Write the answer after it.');
 }
 

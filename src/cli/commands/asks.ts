@@ -9,10 +9,13 @@ import { wrapText } from '../../events/text-width.ts';
 import { createAsksDocument, listQuestions, type WaitingQuestion } from '../../runtime/questions.ts';
 import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
 import type { CommandHandler } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 
 /** `raymond asks`: lists the questions that wait for a person, and how to answer each. */
-export const handleAsks: CommandHandler = async (_, { json }, terminal) => {
-  const questions = await listQuestions(terminal.cwd);
+export const handleAsks: CommandHandler = async (_, options, terminal) => {
+  const { json } = options;
+  const address = findDatabaseAddress(options, terminal);
+  const questions = await withRunPlace(address, terminal, ({ location }) => listQuestions(location));
   if (json) terminal.out(`${formatJson(createAsksDocument(questions))}\n`);
   else if (questions.length === 0) terminal.out('No run here asks anything.\n');
   else {

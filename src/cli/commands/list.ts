@@ -6,13 +6,16 @@ import { createRunListEntry, listRuns, type RunListEntry, toRunListDocument } fr
 import { createRenderContext } from '../../terminal/render-context.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { CommandHandler } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { describeCrashedRuns } from '../reports/crashed-runs.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 
 /** `raymond list`: lists the runs, unfinished ones first. */
-export const handleList: CommandHandler = async (_, { json, all }, terminal) => {
+export const handleList: CommandHandler = async (_, options, terminal) => {
+  const { json, all } = options;
   if (all === true) return listAll(json === true, terminal);
-  const runs = await listRuns(terminal.cwd);
+  const address = findDatabaseAddress(options, terminal);
+  const runs = await withRunPlace(address, terminal, ({ location }) => listRuns(location));
   if (json) terminal.out(`${formatJson(toRunListDocument(runs))}\n`);
   else if (runs.length === 0) terminal.out('There are no runs here yet. `raymond WORKFLOW` starts one.\n');
   else terminal.out(`${renderRunTable(runs, createRenderContext(terminal)).join('\n')}\n`);

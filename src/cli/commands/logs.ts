@@ -1,8 +1,10 @@
 import { EXIT } from '../../errors.ts';
 import { writeLogs } from '../../runtime/logs.ts';
+import type { RunLocation } from '../../runtime/open-runs.ts';
 import type { Pager } from '../../terminal/pager.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { getCountOption, getTextOption } from '../parsed-options.ts';
 
 /** `raymond logs [RUN]`: prints the log of a run. */
@@ -27,20 +29,23 @@ export const handleLogs: CommandHandler = async ([requestedRun = 'last'], option
   const state = getTextOption(options, 'state');
   const tail = getCountOption(options, 'tail');
   try {
-    await writeLogs(requestedRun, {
-      cwd,
-      raw,
-      json: options.json === true,
-      follow: options.follow === true,
-      signal: readerGone.signal,
-      ...(agent !== undefined && { agent }),
-      ...(state !== undefined && { state }),
-      ...(tail !== undefined && { tail }),
-      color: screen?.color === true && outIsScreen,
-      write: (line) => output.write(`${line}\n`),
-      writeMessage: (text) => (shown.pager?.write ?? err)(`${text}\n`),
-      drain: async () => shown.pager?.drain(),
-    });
+    const writeWith = (location: RunLocation): Promise<void> =>
+      writeLogs(requestedRun, {
+        cwd,
+        location,
+        raw,
+        json: options.json === true,
+        follow: options.follow === true,
+        signal: readerGone.signal,
+        ...(agent !== undefined && { agent }),
+        ...(state !== undefined && { state }),
+        ...(tail !== undefined && { tail }),
+        color: screen?.color === true && outIsScreen,
+        write: (line) => output.write(`${line}\n`),
+        writeMessage: (text) => (shown.pager?.write ?? err)(`${text}\n`),
+        drain: async () => shown.pager?.drain(),
+      });
+    await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) => writeWith(location));
   } finally {
     output.flush();
     stdout.off('error', stopWriting);

@@ -3,7 +3,9 @@ import { formatAge, formatObservedStatus } from '../../events/format.ts';
 import { listRuns, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
 import { resumeRun } from '../../runtime/resume.ts';
 import { renderTable } from '../../terminal/table.ts';
-import { type CommandHandler, usageError } from '../command.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { findDatabaseAddress, type RunPlace, withRunPlace } from '../database-option.ts';
 import { refuseOptions } from '../parsed-options.ts';
 import { runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
@@ -15,7 +17,18 @@ const RUN_ONLY_OPTIONS = ['input', 'dir', 'name', 'runId'];
 /** `raymond resume [RUN]`: the run remembers its options; those given now override them. */
 export const handleResume: CommandHandler = async ([requestedRun], options, terminal) => {
   refuseOptions(options, RUN_ONLY_OPTIONS, 'resume');
-  const id = requestedRun ?? findOnlyResumable(await listRuns(terminal.cwd), Date.now());
+  return withRunPlace(findDatabaseAddress(options, terminal), terminal, (place) =>
+    resumeIn(place, requestedRun, options, terminal),
+  );
+};
+
+async function resumeIn(
+  { location, database }: RunPlace,
+  requestedRun: string | undefined,
+  options: ParsedOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const id = requestedRun ?? findOnlyResumable(await listRuns(location), Date.now());
   const request = {
     cwd: terminal.cwd,
     env: terminal.env,
@@ -23,13 +36,16 @@ export const handleResume: CommandHandler = async ([requestedRun], options, term
     retry: options.retry === true,
     takeOver: options.takeOver === true,
   };
-  await confirmTrustOfRun(id, request.options, terminal);
+  if (database === null) await confirmTrustOfRun(id, request.options, terminal);
+  const resume = database?.resume ?? resumeRun;
   return runAndReport(
-    (observers) => resumeRun(id, { ...request, ...observers }),
+    (observers) => resume(id, { ...request, ...observers }),
     addConfiguredView(options, terminal),
     terminal,
+    null,
+    database === null ? null : location,
   );
-};
+}
 
 const MAX_LISTED_RUNS = 10;
 

@@ -7,8 +7,9 @@ import { runWorkflow } from '../../runtime/start.ts';
 import { writeConfig } from '../../runtime/write-config.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, usageError } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { readInputText } from '../input-text.ts';
-import { getTextOption, refuseOptions } from '../parsed-options.ts';
+import { getRepeatedOption, getTextOption, refuseOptions } from '../parsed-options.ts';
 import { describeCrashedRuns } from '../reports/crashed-runs.ts';
 import { runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
@@ -43,6 +44,23 @@ export const handleRun: CommandHandler = async (args, options, terminal) => {
     ...(name !== undefined && { name }),
     ignoreWorkingDirectory: dir !== undefined,
   };
+  const address = findDatabaseAddress(options, terminal, settings.view.database ?? null);
+  const labels = getRepeatedOption(options, 'label');
+  if (address !== null) {
+    return withRunPlace(address, terminal, ({ location, database }) =>
+      runAndReport(
+        async (observers) => {
+          if (database === null) throw new Error('there is no database');
+          return database.start(resolve(terminal.cwd, path), { ...request, ...observers, labels });
+        },
+        addViewOptions(options, settings.view),
+        terminal,
+        null,
+        location,
+      ),
+    );
+  }
+  if (labels.length > 0) throw usageError('--label chooses a worker: it needs a --database');
   await rememberProject(cwd, terminal.env);
   return runAndReport(
     (observers) => runWorkflow(resolve(terminal.cwd, path), { ...request, ...observers }),

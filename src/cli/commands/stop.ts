@@ -2,12 +2,25 @@ import { EXIT } from '../../errors.ts';
 import { formatObservedStatus } from '../../events/format.ts';
 import { describeEndingTurns, describeNextSteps } from '../../events/next-steps.ts';
 import { listRuns } from '../../runtime/list-runs.ts';
+import type { RunLocation } from '../../runtime/open-runs.ts';
 import { type StopOutcome, type StopProgress, stopRun } from '../../runtime/stop.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, usageError } from '../command.ts';
+import { findDatabaseAddress, type RunPlace, withRunPlace } from '../database-option.ts';
 
 /** `raymond stop [RUN] [--now]`: stops a run in another process and waits for that. Ctrl-C only ends the waiting. */
-export const handleStop: CommandHandler = async ([requestedRun], { now }, terminal) => {
-  const id = requestedRun ?? (await findOnlyRunning(terminal.cwd));
+export const handleStop: CommandHandler = async ([requestedRun], options, terminal) =>
+  withRunPlace(findDatabaseAddress(options, terminal), terminal, (place) =>
+    stopIn(place, requestedRun, options.now === true, terminal),
+  );
+
+async function stopIn(
+  { location, database }: RunPlace,
+  requestedRun: string | undefined,
+  now: boolean,
+  terminal: Terminal,
+): Promise<number> {
+  const id = requestedRun ?? (await findOnlyRunning(location));
   if (id === null) {
     terminal.out('No run is running here.\n');
     return EXIT.completed;
@@ -15,10 +28,11 @@ export const handleStop: CommandHandler = async ([requestedRun], { now }, termin
   const interrupt = new AbortController();
   const stopListening = terminal.onInterrupt(() => interrupt.abort());
   try {
-    const outcome = await stopRun(id, {
+    const stop = database?.stop ?? stopRun;
+    const outcome = await stop(id, {
       cwd: terminal.cwd,
       env: terminal.env,
-      now: now === true,
+      now,
       observe: (waiting) => terminal.err(`${describeWaiting(waiting)}\n`),
       signal: interrupt.signal,
     });
@@ -27,11 +41,11 @@ export const handleStop: CommandHandler = async ([requestedRun], { now }, termin
   } finally {
     stopListening();
   }
-};
+}
 
 /** The run that is meant if none is named: the only one that is running; null if none is. */
-async function findOnlyRunning(cwd: string): Promise<string | null> {
-  const live = (await listRuns(cwd)).filter(
+async function findOnlyRunning(location: RunLocation): Promise<string | null> {
+  const live = (await listRuns(location)).filter(
     (run) => run.kind === 'run' && (run.observedStatus === 'running' || run.observedStatus === 'stopping'),
   );
   const [only, second] = live;

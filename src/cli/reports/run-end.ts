@@ -6,9 +6,9 @@ import type { Run } from '../../core/run.ts';
 import { formatAgentLabel } from '../../events/agent-labels.ts';
 import { createRunDocument, exitCodeOf } from '../../events/run-document.ts';
 import { collectHistory } from '../../events/run-history.ts';
-import { readRunHistory } from '../../runtime/history-file.ts';
 import { findConfigFile } from '../../runtime/load-config.ts';
-import { findDebugFolder, streamRunEvents } from '../../runtime/run-files.ts';
+import type { RunLocation } from '../../runtime/open-runs.ts';
+import { findDebugFolder, readRunHistory, streamRunEvents } from '../../runtime/run-files.ts';
 import { findWorktrees } from '../../runtime/worktrees.ts';
 import { renderRunEnd, renderSummary } from '../../terminal/summary.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -18,6 +18,8 @@ import type { ParsedOptions } from '../command.ts';
 export interface ReportedRun {
   readonly started: boolean;
   readonly cwd: string;
+  /** Where it is kept, if not in files for that folder. */
+  readonly database: RunLocation | null;
   /** The agents whose problem was printed last. */
   readonly alreadyReported: ReadonlySet<string>;
 }
@@ -29,12 +31,13 @@ export async function reportRunEnd(
   options: ParsedOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { started, cwd, alreadyReported } = reportedRun;
+  const { started, cwd, database, alreadyReported } = reportedRun;
+  const location = database ?? cwd;
   const { out, err, screen, outIsScreen = false } = terminal;
   // Only the document has all transitions: the rest is summed up while the run goes on, however long it is.
   const history = options.json
-    ? await collectHistory(streamRunEvents(run.id, cwd), Number.POSITIVE_INFINITY)
-    : await readRunHistory(run, cwd);
+    ? await collectHistory(streamRunEvents(run.id, location), Number.POSITIVE_INFINITY)
+    : await readRunHistory(run, location);
   const results = options.events
     ? ''
     : options.json
@@ -51,13 +54,16 @@ export async function reportRunEnd(
     color: screen?.color ?? false,
     now: Date.now(),
     warnings: history.warnings,
-    worktrees: await findWorktrees(cwd, terminal.env, run.id),
+    worktrees: database === null ? await findWorktrees(cwd, terminal.env, run.id) : [],
     // Results on the same screen separate the summary from the problem that was printed before.
     alreadyReported: separator === '' ? alreadyReported : NO_AGENTS,
-    otherFolder: findConfigFile(cwd) === findConfigFile(terminal.cwd) ? null : pickShorterPath(cwd, terminal.cwd),
+    otherFolder:
+      database !== null || findConfigFile(cwd) === findConfigFile(terminal.cwd)
+        ? null
+        : pickShorterPath(cwd, terminal.cwd),
   };
   if (started && !options.quiet) {
-    const folder = await findDebugFolder(run, cwd);
+    const folder = database === null ? await findDebugFolder(run, cwd) : null;
     const debugFolder = folder === null ? null : pickShorterPath(folder, terminal.cwd);
     err(renderSummary(run, history, { ...summaryOptions, debugFolder }));
   } else {

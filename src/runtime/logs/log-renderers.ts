@@ -28,7 +28,7 @@ export interface LogRenderer {
 
 /** The files of turns, and the signal that ends the log. */
 export interface TurnLogSource {
-  readonly folderOf: (turn: TurnStarted) => string;
+  readonly folderOf: (turn: TurnStarted) => Promise<string>;
   readonly displayPath: (path: string) => string;
   readonly signal: AbortSignal;
 }
@@ -43,9 +43,9 @@ export function createTextRenderer(
   const writeAll = (lines: readonly LogLine[]): void => {
     for (const line of lines) logWriter.writeLine(line);
   };
-  const turnLogOf = (turn: TurnStarted, end: TurnEnded | null): TurnLog => {
+  const turnLogOf = async (turn: TurnStarted, end: TurnEnded | null): Promise<TurnLog> => {
     const { state } = turnRefOf(turn);
-    return { folder: folderOf(turn), state, failed: end?.failure != null, displayPath };
+    return { folder: await folderOf(turn), state, failed: end?.failure != null, displayPath };
   };
   const startTurn = (turn: TurnStarted): ((entry: LogEntry) => void) => {
     const turnRenderer = new TurnRenderer();
@@ -57,7 +57,7 @@ export function createTextRenderer(
       writeAll(eventRenderer.render(event));
     },
     async renderTurn(turn, end) {
-      const turnLog = turnLogOf(turn, end);
+      const turnLog = await turnLogOf(turn, end);
       const renderEntry = startTurn(turn);
       if (!existsSync(turnLog.folder)) writeAll(eventRenderer.renderMissingFiles(turn.agent));
       for await (const entry of readLogEntries(turnLog)) {
@@ -67,8 +67,8 @@ export function createTextRenderer(
     },
     async renderLiveTurn(turn, end) {
       const renderEntry = startTurn(turn);
-      await followLogEntries(turnLogOf(turn, null), end, renderEntry);
-      for await (const entry of readFailureStderr(turnLogOf(turn, await end))) renderEntry(entry);
+      await followLogEntries(await turnLogOf(turn, null), end, renderEntry);
+      for await (const entry of readFailureStderr(await turnLogOf(turn, await end))) renderEntry(entry);
     },
     renderMessage(text) {
       writeAll([...eventRenderer.flushEndedTurn(), { agent: null, indent: 0, text, heading: true }]);
@@ -85,14 +85,14 @@ export function createRawRenderer(
   write: (line: string) => void,
   writeMessage: (text: string) => void,
 ): LogRenderer {
-  const outputFilesOf = (turn: TurnStarted): readonly string[] => {
-    const { stdout, stderr } = turnFiles(folderOf(turn));
+  const outputFilesOf = async (turn: TurnStarted): Promise<readonly string[]> => {
+    const { stdout, stderr } = turnFiles(await folderOf(turn));
     return isPrompt(turnRefOf(turn).state) ? [stdout] : [stdout, stderr];
   };
   return {
     renderEvent: () => {},
     async renderTurn(turn) {
-      for (const file of outputFilesOf(turn)) {
+      for (const file of await outputFilesOf(turn)) {
         for await (const line of readLines(file, MAX_RAW_LINE_BYTES)) {
           if (signal.aborted) return;
           write(line.toString('utf8'));
@@ -101,7 +101,7 @@ export function createRawRenderer(
     },
     async renderLiveTurn(turn, until) {
       const writeLine = (line: Buffer): void => write(line.toString('utf8'));
-      await Promise.all(outputFilesOf(turn).map((file) => followLines(file, writeLine, { until })));
+      await Promise.all((await outputFilesOf(turn)).map((file) => followLines(file, writeLine, { until })));
     },
     renderMessage: writeMessage,
   };

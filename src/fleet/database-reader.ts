@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { deriveObservedStatus, type OwnerInfo } from '../core/observed-status.ts';
+import { RaymondError } from '../errors.ts';
+import { HistoryCollector } from '../events/run-history.ts';
+import { MAX_TRANSITIONS } from '../runtime/history-file.ts';
+import type { RunReader } from '../runtime/run-reader.ts';
+import { ArchivedAgentsCollector } from '../store/archived-agents.ts';
+import type { Change } from '../store/change.ts';
+import { noSuchRunError } from '../store/load.ts';
+import { completeEvent } from '../store/migrations.ts';
+import type { ObservedRun } from '../store/observed-run.ts';
+import {
+  compareSummaries,
+  type RunSummary,
+  resolveReference,
+  toRunSummary,
+  type UnreadableRun,
+} from '../store/runs.ts';
+import { parseSavedRun, tryParseAgent } from '../store/state-file.ts';
+import type { Database } from './database.ts';
+import { insertAnswer, selectQuestionEnd } from './database-answers.ts';
+import { nameRun, parseChange, replayRows } from './run-rows.ts';
+import { TurnFilesCache } from './turn-rows.ts';
+import { DEADLINE_MS } from './worker-name.ts';
+
+const POLL_INTERVAL_MS = 200;
+const ROWS_PER_READ = 500;
+
+/** The runs of a database. `close` removes what was read of turns. */
+export function createDatabaseReader(database: Database): RunReader & { readonly close: () => Promise<void> } {
+  const turns = new TurnFilesCache(database);
+  const loadHistory = async (id: string, upToSeq: number): Promise<HistoryCollector> => {
+    const collector = new HistoryCollector(MAX_TRANSITIONS);
+    for await (const { seq, events } of readChanges(database, id, 0)) {
+      if (seq > upToSeq) break;
+      for (const event of events) collector.observe(completeEvent(event));
+    }
+    return collector;
+  };
+  return {
+    async resolveRunId(reference) {
+      const rows = await database.query<{ id: string }>('select id from raymond.runs order by created_at');
+      const ids = rows.map(({ id }) => id);
+      return resolveReference(reference, ids.toSorted(), database.name, async () => ids.at(-1) ?? 'last');
+    },
+    listRuns: async () => (await observeRuns(database, null)).map(toListed).sort(compareSummaries),
+    async observeRun(id) {
+      const [observed] = await observeRuns(database, id);
+      if (observed === undefined) throw noSuchRunError(id);
+      if ('error' in observed) throw observed.error;
+      return observed;
+    },
+    findDamage: async () => [],
+    async *readEvents(id, { afterSeq = -1, offset = 0 } = {}) {
+      for await (const { seq, events } of readChanges(database, id, Math.max(offset, afterSeq + 1)))
+        for (const event of events) yield { seq, offset: seq + 1, event: completeEvent(event) };
+    },
+    loadHistory,
+    async readArchivedAgents(id, upToSeq) {
+      const collector = new ArchivedAgentsCollector(tryParseAgent);
+      for await (const change of readChanges(database, id, 0)) {
+        if (change.seq > upToSeq) break;
+        collector.add(change);
+      }
+      return collector.archived;
+    },
+    countOpenConversations: () => 0,
+    watch() {
+      const woken = new AbortController();
+      const wake = (): void => woken.abort();
+      return {
+        wake,
+        close: wake,
+        next: () => delay(POLL_INTERVAL_MS, undefined, { signal: woken.signal }).catch(() => {}),
+      };
+    },
+    async isDriven(id) {
+      const [row] = await database.query<{ status: string }>('select status from raymond.runs where id = $1', [id]);
+      return row?.status === 'running';
+    },
+    turnFolder: (id, turn) => turns.folderOf(id, turn),
+    hasLiveTurns: false,
+    readQuestionEnd: (id, ask) => selectQuestionEnd(database, id, ask),
+    async answer(id, answer, uploads) {
+      const files = uploads.map(async ({ name, path }) => ({ name, content: await readFile(path) }));
+      const names = uploads.map(({ name }) => name);
+      return insertAnswer(database, id, { ...answer, files: names }, await Promise.all(files));
+    },
+    async close() {
+      turns.close();
+      await database.close();
+    },
+  };
+}
+
+/** Reads the changes of a run from a step on, in order; holds few of them at a time. */
+export async function* readChanges(database: Database, id: string, fromSeq: number): AsyncGenerator<Change> {
+  for (let from = fromSeq; ; ) {
+    const rows = await database.query<{ seq: number; change: string }>(
+      'select seq, change from raymond.journal where run = $1 and seq >= $2 order by seq limit $3',
+      [id, from, ROWS_PER_READ],
+    );
+    for (const { change } of rows) yield parseChange(change, nameRun(database, id)).change;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < ROWS_PER_READ) return;
+    from = last.seq + 1;
+  }
+}
+
+interface ObservedRow {
+  readonly id: string;
+  readonly snapshot: string;
+  readonly changes: readonly string[];
+  readonly driver: string | null;
+  readonly waits_for: string | null;
+  readonly host: string | null;
+  readonly pid: number | null;
+  readonly is_alive: boolean | null;
+}
+
+type ReadRun = ObservedRun | { readonly id: string; readonly error: RaymondError };
+
+/** Observes one run, or all: each with its snapshot, the rows after that and its worker, as they were at one moment. */
+async function observeRuns(database: Database, id: string | null): Promise<readonly ReadRun[]> {
+  const rows = await database.query<ObservedRow>(
+    `select id, snapshot, driver, waits_for, host, pid, beat_at > now() - $2 * interval '1 millisecond' as is_alive,
+       array(select change from raymond.journal where run = id and journal.seq > snapshot_seq order by journal.seq) as changes
+     from raymond.runs left join raymond.workers on name = driver
+     where $1::text is null or id = $1`,
+    [id, DEADLINE_MS],
+  );
+  return rows.map((row) => {
+    try {
+      return toObserved(database, row);
+    } catch (error) {
+      if (error instanceof RaymondError) return { id: row.id, error };
+      throw error;
+    }
+  });
+}
+
+function toObserved(database: Database, row: ObservedRow): ObservedRun {
+  const name = nameRun(database, row.id);
+  const { run, journal } = replayRows(parseSavedRun(row.snapshot, name), row.changes, name);
+  const damage: readonly string[] = [];
+  if (run.status !== 'running') return { run, observedStatus: run.status, owner: null, damage, journal };
+  const owner: OwnerInfo | null = row.is_alive === true ? { state: 'alive', pid: row.pid, host: row.host } : null;
+  const waitsFor = row.waits_for ?? (row.is_alive === true ? null : describeMissingWorker(row.driver));
+  return {
+    ...{ run, observedStatus: deriveObservedStatus(run, 'alive'), owner, damage, journal },
+    ...(waitsFor !== null && { waitsFor }),
+  };
+}
+
+const describeMissingWorker = (driver: string | null): string =>
+  driver === null ? 'a worker' : `its worker ${driver}, which is not running`;
+
+const toListed = (read: ReadRun): RunSummary | UnreadableRun =>
+  'error' in read ? { kind: 'unreadable', ...read } : toRunSummary(read);

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Event } from '../core/event.ts';
+import type { Run } from '../core/run.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { EventStream } from '../events/event-stream.ts';
+import { describeAnswerer } from '../runtime/answerer.ts';
+import type { RunEnvironment, RunHandle } from '../runtime/run-handle.ts';
+import { completeEvent } from '../store/migrations.ts';
+import type { Database } from './database.ts';
+import { insertAnswer } from './database-answers.ts';
+import { readChanges } from './database-reader.ts';
+import { loadRunRows } from './run-rows.ts';
+
+const POLL_INTERVAL_MS = 150;
+
+/** Where to begin to follow a run: with these steps of its journal, and until this life of it has ended. */
+export interface FollowStart {
+  readonly initial: Run;
+  readonly fromSeq: number;
+  readonly life: number;
+}
+
+/**
+ * A handle for a run that a worker drives: its events come from the database. To stop it means to stop following: the run goes on.
+ * While the database cannot be reached, it is waited for.
+ */
+export function followDatabaseRun(
+  database: Database,
+  { initial, fromSeq, life }: FollowStart,
+  { env = process.env, observe }: RunEnvironment,
+): RunHandle {
+  const { id } = initial;
+  const stream = new EventStream();
+  const detaching = new AbortController();
+  const notify = (event: Event): void => {
+    stream.push([event]);
+    try {
+      observe?.(event);
+    } catch {}
+  };
+  const follow = async (): Promise<Run> => {
+    for (let seq = fromSeq; ; ) {
+      // Read before the journal: a life that has ended by now writes nothing more.
+      const hasEnded = await database.whenReachable(() => hasLifeEnded(database, id, life));
+      seq = await database.whenReachable(async () => {
+        let next = seq;
+        for await (const change of readChanges(database, id, next)) {
+          next = change.seq + 1;
+          seq = next;
+          for (const event of change.events) notify(completeEvent(event));
+        }
+        return next;
+      });
+      if (hasEnded) return (await loadRunRows(database, id)).run;
+      if (detaching.signal.aborted) throw detachedError(id, database.name);
+      await delay(POLL_INTERVAL_MS, undefined, { signal: detaching.signal }).catch(() => {});
+    }
+  };
+  const finished = follow().finally(() => stream.end());
+  finished.catch(() => {});
+  return {
+    id,
+    initial,
+    damage: [],
+    afterthoughts: [],
+    events: stream,
+    finished,
+    stop: () => detaching.abort(),
+    kill: () => detaching.abort(),
+    answer: (ask, text) =>
+      insertAnswer(database, id, { ask, text, by: describeAnswerer(env), answeredAt: Date.now(), files: [] }),
+    say: async () => {
+      throw new RaymondError(`${id} is in a database: nothing can be said to its agents yet.`, {
+        exitCode: EXIT.usage,
+      });
+    },
+  };
+}
+
+/** Whether a worker has begun with a life of a run, and the run is at rest now. */
+async function hasLifeEnded(database: Database, id: string, life: number): Promise<boolean> {
+  const [row] = await database.query<{ ended: boolean }>(
+    `select begun >= $2 and status <> 'running' as ended from raymond.runs where id = $1`,
+    [id, life],
+  );
+  return row?.ended ?? true;
+}
+
+const detachedError = (id: string, name: string): RaymondError =>
+  new RaymondError(`${id} goes on in ${name}.`, {
+    exitCode: EXIT.interrupted,
+    hint: `To watch it: raymond logs ${id} --follow. To stop it: raymond stop ${id}.`,
+  });

@@ -1,0 +1,54 @@
+import type { PoolClient } from 'pg';
+import type { Database } from './database.ts';
+import type { DriveRequest, QueueClient } from './queues.ts';
+import { DEADLINE_MS } from './worker-name.ts';
+
+/** Only to tell our lock from those of others. */
+const PLACE_LOCK = 7_296_154_012;
+
+/**
+ * Gives a run to a worker: the one that it had before, else that with the fewest runs for its slots, of those that are alive and have
+ * its labels. If there is none, it is tried again a little later, and the run says what it waits for.
+ */
+export async function placeRun(
+  database: Database,
+  queues: QueueClient,
+  request: DriveRequest,
+  attempt: number,
+): Promise<void> {
+  await database.whenReachable(() =>
+    database.transaction(async (client) => {
+      // One after the other, so that many runs at once are spread over the workers.
+      await client.query('select pg_advisory_xact_lock($1)', [PLACE_LOCK]);
+      const { rows } = await client.query<{ driver: string | null; labels: readonly string[] }>(
+        'select driver, labels from raymond.runs where id = $1 and life = $2',
+        [request.run, request.life],
+      );
+      const [run] = rows;
+      if (run === undefined) return;
+      const worker = run.driver ?? (await chooseWorker(client, run.labels));
+      await client.query('update raymond.runs set driver = $2, waits_for = $3 where id = $1', [
+        request.run,
+        worker,
+        worker === null ? describeWanted(run.labels) : null,
+      ]);
+      if (worker === null) await queues.add(client, request, { name: 'place', attempt: attempt + 1 });
+      else await queues.add(client, request, { name: 'drive', worker });
+    }),
+  );
+}
+
+async function chooseWorker(client: PoolClient, labels: readonly string[]): Promise<string | null> {
+  const { rows } = await client.query<{ name: string }>(
+    `select name from raymond.workers
+     where not leaving and labels @> $1 and beat_at > now() - $2 * interval '1 millisecond'
+     order by (select count(*) from raymond.runs where driver = workers.name and status = 'running')::float / slots,
+       random()
+     limit 1`,
+    [labels, DEADLINE_MS],
+  );
+  return rows[0]?.name ?? null;
+}
+
+const describeWanted = (labels: readonly string[]): string =>
+  labels.length === 0 ? 'a worker' : `a worker with the label${labels.length > 1 ? 's' : ''} ${labels.join(', ')}`;

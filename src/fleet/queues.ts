@@ -1,0 +1,127 @@
+import type { DBOSClient } from '@dbos-inc/dbos-sdk';
+import type { PoolClient } from 'pg';
+import type { Options } from '../core/options.ts';
+import type { Database } from './database.ts';
+import { loadDbos } from './load-packages.ts';
+import { DBOS_SCHEMA, SCHEMA_VERSION } from './schema.ts';
+
+/*
+ * What Raymond needs of DBOS: durable queues, each entry of which one worker takes, and takes again after a crash.
+ *
+ * 1. `drivers` holds runs that need a worker. Any worker takes them, and only decides which one gets the run (`place`).
+ * 2. `d:NAME` holds the runs of one worker. It drives them (`drive`), until they have ended. The conversations and folders of a run
+ *    are there, so a run that was begun stays in that queue when its worker is gone.
+ * 3. An entry has the id of what it is for, so that it exists once, however often it is asked for. A resumed run has a new life.
+ * 4. The loop that drives a run is not replayed: `drive` is one step, and DBOS is used in it only through a client.
+ * 5. What a zombie returns would count as the end of its entry. Whoever has lost a run never returns.
+ */
+
+/** A run that is to be driven: since its start or a resume, which is its life. */
+export interface DriveRequest {
+  readonly run: string;
+  readonly life: number;
+  /** Options that change with this life. */
+  readonly options: Partial<Options>;
+  readonly retry: boolean;
+}
+
+/** The entry of a queue. */
+type QueuedWork =
+  | { readonly name: 'place'; readonly attempt: number }
+  | { readonly name: 'drive'; readonly worker: string };
+
+const APPLICATION = 'raymond';
+/** Recovery takes only what was queued by the same version of our rows. */
+const VERSION = `rows-${SCHEMA_VERSION}`;
+const DRIVERS = 'drivers';
+const RETRY_PLACING_AFTER_S = 2;
+const POLL_INTERVAL_MS = 100;
+
+const queueOf = (worker: string): string => `d:${worker}`;
+
+/** Puts work into the queues. */
+export class QueueClient {
+  private readonly client: DBOSClient;
+
+  private constructor(client: DBOSClient) {
+    this.client = client;
+  }
+
+  static async open({ address, pool }: Database): Promise<QueueClient> {
+    const { DBOSClient } = await loadDbos();
+    const client = await DBOSClient.create({
+      systemDatabaseUrl: address,
+      systemDatabasePool: pool,
+      systemDatabaseSchemaName: DBOS_SCHEMA,
+      applicationName: APPLICATION,
+      logger: SILENT,
+    });
+    return new QueueClient(client);
+  }
+
+  /** Adds an entry as a part of a transaction; one that is there already is left alone. */
+  async add(transaction: PoolClient, request: DriveRequest, work: QueuedWork): Promise<void> {
+    const { run, life } = request;
+    const isPlace = work.name === 'place';
+    await this.client.enqueueInTransaction(
+      transaction,
+      {
+        workflowName: work.name,
+        queueName: isPlace ? DRIVERS : queueOf(work.worker),
+        workflowID: isPlace ? `${run}/place/${life}/${work.attempt}` : `${run}/drive/${life}`,
+        appVersion: VERSION,
+        ...(isPlace && work.attempt > 1 && { delaySeconds: RETRY_PLACING_AFTER_S }),
+      },
+      ...(isPlace ? [request, work.attempt] : [request]),
+    );
+  }
+
+  /** Makes the queues that a worker serves. */
+  async register(worker: string): Promise<void> {
+    for (const queue of [DRIVERS, queueOf(worker)])
+      await this.client.registerQueue(queue, { minPollingIntervalMs: POLL_INTERVAL_MS });
+  }
+
+  async close(): Promise<void> {
+    await this.client.destroy();
+  }
+}
+
+/** What a worker does with the entries of its queues. */
+export interface QueueHandlers {
+  readonly place: (request: DriveRequest, attempt: number) => Promise<void>;
+  readonly drive: (request: DriveRequest) => Promise<void>;
+}
+
+/** Serves the queues of a worker, whose name nobody else may have; first comes what it had begun before a crash. */
+export async function serveQueues(
+  { address }: Database,
+  worker: string,
+  { place, drive }: QueueHandlers,
+  warn: (message: string) => void,
+): Promise<{ readonly stop: () => Promise<void> }> {
+  const { DBOS } = await loadDbos();
+  const recovery = { maxRecoveryAttempts: 1_000_000 };
+  DBOS.registerWorkflow(place, { name: 'place', ...recovery });
+  DBOS.registerWorkflow((request: DriveRequest) => DBOS.runStep(() => drive(request), { name: 'drive' }), {
+    name: 'drive',
+    ...recovery,
+  });
+  DBOS.setConfig({
+    name: APPLICATION,
+    systemDatabaseUrl: address,
+    systemDatabaseSchemaName: DBOS_SCHEMA,
+    executorID: worker,
+    applicationVersion: VERSION,
+    listenQueues: [DRIVERS, queueOf(worker)],
+    runMigrations: false,
+    logger: { ...SILENT, error: (entry) => warn(`DBOS: ${String(entry)}`) },
+  });
+  await DBOS.launch();
+  return { stop: () => DBOS.shutdown() };
+}
+
+const nothing = (): void => {};
+
+/** What DBOS has to say is for those who develop with it. */
+const SILENT = { info: nothing, debug: nothing, warn: nothing, error: nothing };

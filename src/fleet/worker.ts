@@ -1,0 +1,116 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { EXIT, errorMessageOf, RaymondError } from '../errors.ts';
+import { makePrivateFolder } from '../store/files.ts';
+import { layoutOf } from '../store/layout.ts';
+import { openDatabase } from './database.ts';
+import { driveRun, type WorkerContext } from './drive-run.ts';
+import { placeRun } from './place-run.ts';
+import { type DriveRequest, QueueClient, serveQueues } from './queues.ts';
+import { Requests } from './requests.ts';
+import { checkSchema } from './schema.ts';
+import { Slots } from './slots.ts';
+import { claimWorkerName, type WorkerFacts } from './worker-name.ts';
+
+/** How a worker is started. */
+export interface WorkerRequest extends WorkerFacts {
+  readonly address: string;
+  /** The worker's own folder: what it needs to go on with its runs is there. */
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly say: (message: string) => void;
+  /** Calls back on a signal to end; returns a function that stops listening. */
+  readonly onInterrupt: (listener: () => void) => () => void;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+const LABEL = /^[A-Za-z0-9][\w.-]*=[\w./@-]+$/;
+
+/** Refuses names and labels that could be misread. */
+export function checkWorkerFacts({ name, slots, labels }: WorkerFacts): void {
+  const refuse = (message: string): never => {
+    throw new RaymondError(message, { exitCode: EXIT.usage, hint: 'See raymond worker --help.' });
+  };
+  if (!NAME.test(name)) refuse(`--name must be letters, digits, dots, dashes and underscores, not \`${name}\``);
+  if (slots < 1) refuse('--slots must be at least 1');
+  for (const label of labels) if (!LABEL.test(label)) refuse(`--label must be name=value, not \`${label}\``);
+}
+
+/** The folder of a worker that names none. */
+export const defaultWorkerFolder = ({ XDG_DATA_HOME, HOME }: NodeJS.ProcessEnv, name: string): string =>
+  join(XDG_DATA_HOME || join(HOME || homedir(), '.local', 'share'), 'raymond', 'workers', name);
+
+const CONNECTIONS = 10;
+/** Longer than any save takes; what is not saved by then is found by the next start. */
+const EXIT_WITHIN_MS = 2_000;
+
+/**
+ * Works until it is told to end: drives the runs that it gets. The first signal lets the running turns finish, the second leaves
+ * them to the next start of the worker. Returns the exit code; the process must end then, whatever is still under way.
+ */
+export async function runWorker(request: WorkerRequest): Promise<number> {
+  checkWorkerFacts(request);
+  const { address, name, slots, labels, say } = request;
+  const layout = layoutOf(join(resolve(request.folder), '.raymond'));
+  const database = await openDatabase(address, CONNECTIONS, (message) =>
+    say(message === null ? 'the database is back' : `${message} Waiting for it.`),
+  );
+  await database.whenReachable(() => checkSchema(database));
+  let end: (exitCode: number) => void = () => {};
+  const ended = new Promise<number>((done) => {
+    end = done;
+  });
+  const leaving = new AbortController();
+  const workerName = await claimWorkerName(database, request, () => {
+    say(`another process has the name ${name} now: this one ends, and leaves its turns to that`);
+    end(EXIT.paused);
+  });
+  await makePrivateFolder(layout.root, true);
+  const requests = new Requests(database, name);
+  const queues = await QueueClient.open(database);
+  const worker: WorkerContext = {
+    ...{ database, requests, layout, leaving: leaving.signal, env: request.env, warn: say },
+    bootId: workerName.identity.bootId,
+    wrapWorld: new Slots(slots, leaving.signal).wrap,
+  };
+  const driven = new Set<Promise<unknown>>();
+  const drive = async (wanted: DriveRequest): Promise<void> => {
+    if (leaving.signal.aborted) return NEVER;
+    say(`${wanted.run} is taken up`);
+    const driving = driveRun(wanted, worker);
+    driven.add(driving);
+    const hasEnded = await driving.finally(() => driven.delete(driving));
+    // Its entry in the queue stays for whoever goes on with the run.
+    if (!hasEnded) return NEVER;
+    say(`${wanted.run} has ended`);
+  };
+  const place = (wanted: DriveRequest, attempt: number): Promise<void> => placeRun(database, queues, wanted, attempt);
+  await queues.register(name);
+  const served = await serveQueues(database, name, { place, drive }, say);
+  requests.start();
+  const labelText = labels.length === 0 ? '' : `, ${labels.join(', ')}`;
+  say(`worker ${name} is ready: ${slots} slot${slots === 1 ? '' : 's'}${labelText}, ${database.name}`);
+  let signals = 0;
+  const stopListening = request.onInterrupt(() => {
+    signals += 1;
+    if (signals > 1) return end(EXIT.interrupted);
+    say(`worker ${name} ends when ${driven.size === 0 ? 'nothing is under way' : 'the running turns have ended'}`);
+    leave().catch((error: unknown) => say(errorMessageOf(error)));
+  });
+  const leave = async (): Promise<void> => {
+    await workerName.leave();
+    leaving.abort();
+    while (driven.size > 0) await Promise.allSettled(driven);
+    end(EXIT.completed);
+  };
+  try {
+    return await ended;
+  } finally {
+    stopListening();
+    requests.close();
+    const closing = [served.stop(), workerName.release()];
+    await Promise.race([Promise.allSettled(closing), new Promise((done) => setTimeout(done, EXIT_WITHIN_MS))]);
+  }
+}
+
+const NEVER = new Promise<never>(() => {});

@@ -1,0 +1,41 @@
+import { watchFile } from '../process/watch.ts';
+import { writeAnswer } from '../store/answer-file.ts';
+import { readArchivedAgents } from '../store/archived-agents.ts';
+import { findJournalDamage } from '../store/damage.ts';
+import { readEvents } from '../store/journal-events.ts';
+import type { StoreLayout } from '../store/layout.ts';
+import { observeRun } from '../store/observed-run.ts';
+import { ownerOf } from '../store/owner.ts';
+import { listCheckedRuns, listStoredRuns, resolveRunId } from '../store/runs.ts';
+import { loadHistory } from './history-file.ts';
+import { countOpenConversations } from './open-conversations.ts';
+import type { RunReader } from './run-reader.ts';
+
+/** How often to check that the owner is still there. */
+const OWNER_POLL_INTERVAL_MS = 500;
+
+/** Of a longer journal than this, a status does not check the part that it need not read; a list does. */
+const MAX_CHECKED_BYTES = 16 * 1024 * 1024;
+
+/** The runs whose files are in a `.raymond` folder. */
+export const createFileReader = (layout: StoreLayout): RunReader => ({
+  resolveRunId: (reference) => resolveRunId(layout, reference),
+  listRuns: (checksJournals) => (checksJournals ? listCheckedRuns(layout) : listStoredRuns(layout)),
+  observeRun: (id) => observeRun(layout, id),
+  findDamage: async ({ run, journal }) =>
+    journal.offset > MAX_CHECKED_BYTES ? [] : findJournalDamage(run.id, layout.journalFile(run.id), journal),
+  readEvents: (id, from) => readEvents(layout, id, from),
+  loadHistory: (id, upToSeq) => loadHistory(layout, id, upToSeq),
+  readArchivedAgents: (id, upToSeq) => readArchivedAgents(layout, id, upToSeq),
+  countOpenConversations: (id) => countOpenConversations(layout, id),
+  watch: (id) => watchFile(layout.journalFile(id), OWNER_POLL_INTERVAL_MS),
+  async isDriven(id) {
+    const owner = await ownerOf(layout.runFolder(id));
+    return owner !== undefined && owner.state !== 'gone';
+  },
+  turnFolder: async (id, turn) => layout.turnFolder(id, turn),
+  hasLiveTurns: true,
+  readQuestionEnd: async (id, ask) =>
+    (await import('../store/question-end.ts')).readQuestionEnd(layout.answerFile(id, ask)),
+  answer: (id, answer, uploads) => writeAnswer(layout.answerFile(id, answer.ask), answer, uploads),
+});

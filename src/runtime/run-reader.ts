@@ -1,0 +1,42 @@
+import type { Agent } from '../core/agent.ts';
+import type { AskAnswer } from '../core/ask.ts';
+import type { TurnRef } from '../core/due.ts';
+import type { HistoryCollector } from '../events/run-history.ts';
+import type { FileWatch } from '../process/watch.ts';
+import type { Uploads } from '../store/answer-file.ts';
+import type { EventsStart, JournaledEvent } from '../store/journal-events.ts';
+import type { ObservedRun } from '../store/observed-run.ts';
+import type { QuestionEnd } from '../store/question-end.ts';
+import type { RunSummary, UnreadableRun } from '../store/runs.ts';
+
+/** A place where runs are kept, for those who look at runs and make requests: the files of a folder, or a database. */
+export interface RunReader {
+  /** Finds the run that a user refers to by its id, a unique prefix of it, or `last`. */
+  resolveRunId(reference: string): Promise<string>;
+  /** Lists all runs, the latest first; if that is to be checked, with what of their journals is damaged. */
+  listRuns(checksJournals: boolean): Promise<readonly (RunSummary | UnreadableRun)[]>;
+  /** Observes a run that another process may be driving, without changing anything. */
+  observeRun(id: string): Promise<ObservedRun>;
+  /** Looks for damage of a run that reading it does not show: sentences. */
+  findDamage(observed: ObservedRun): Promise<readonly string[]>;
+  /** Reads the events of a run so far, in order. */
+  readEvents(id: string, from?: EventsStart): AsyncGenerator<JournaledEvent>;
+  /** Collects the history of a run up to a step. */
+  loadHistory(id: string, upToSeq: number): Promise<HistoryCollector>;
+  /** Reads the agents that a run has archived up to this step. */
+  readArchivedAgents(id: string, upToSeq: number): Promise<readonly Agent[]>;
+  /** Counts the processes of Claude Code that the run keeps open for several turns, as far as they can be seen. */
+  countOpenConversations(id: string): number;
+  /** Waits for something new in a run. */
+  watch(id: string): FileWatch;
+  /** Whether a process drives the run, or may. */
+  isDriven(id: string): Promise<boolean>;
+  /** The folder with the files of a turn; it need not exist. */
+  turnFolder(id: string, turn: TurnRef): Promise<string>;
+  /** Whether the files of a turn can be read while it runs. */
+  readonly hasLiveTurns: boolean;
+  /** Reads how a question ended; undefined if it has not. */
+  readQuestionEnd(id: string, ask: string): Promise<QuestionEnd | undefined>;
+  /** Answers a question. False if it has ended before. */
+  answer(id: string, answer: Omit<AskAnswer, 'files'>, uploads: Uploads): Promise<boolean>;
+}

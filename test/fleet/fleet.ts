@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Database, openDatabase } from '../../src/fleet/database.ts';
+import { initDatabase } from '../../src/fleet/schema.ts';
+import type { PostgresServer } from '../postgres/server.ts';
+
+const RAYMOND = join(import.meta.dirname, '../../dist/raymond.js');
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A process of the built command. */
+export class Command {
+  out = '';
+  err = '';
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+
+  constructor(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv) {
+    const child = spawn(process.execPath, [RAYMOND, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = child;
+    child.stdout.on('data', (chunk) => {
+      this.out += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      this.err += chunk;
+    });
+    this.ended = once(child, 'close').then(([code]) => ({ code, out: this.out, err: this.err }));
+  }
+
+  /** Waits until it has said this on stderr. */
+  async says(text: string): Promise<void> {
+    while (!this.err.includes(text)) {
+      if (this.child.exitCode !== null || this.child.signalCode !== null)
+        throw new Error(`it has ended and never said "${text}":\n${this.err}`);
+      await new Promise((next) => setTimeout(next, 20));
+    }
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<Ended> {
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill(signal);
+    return this.ended;
+  }
+}
+
+/** A database with its workers, and a folder for all of them. */
+export class Fleet {
+  readonly folder: string;
+  readonly address: string;
+  readonly database: Database;
+  private readonly commands: Command[] = [];
+
+  private constructor(folder: string, database: Database) {
+    this.folder = folder;
+    this.database = database;
+    this.address = database.address;
+  }
+
+  static async open(server: PostgresServer): Promise<Fleet> {
+    const database = await openDatabase(await server.createDatabase());
+    await initDatabase(database);
+    return new Fleet(mkdtempSync(join(tmpdir(), 'raymond-fleet-')), database);
+  }
+
+  /** Writes files below the folder of the fleet; those that end in .sh can be run. */
+  write(files: Readonly<Record<string, string>>): void {
+    for (const [name, content] of Object.entries(files)) {
+      const path = join(this.folder, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content, { mode: name.endsWith('.sh') ? 0o755 : 0o644 });
+    }
+  }
+
+  /** Starts a command on the database. */
+  start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Command {
+    const command = new Command(args, this.folder, { ...process.env, RAYMOND_DATABASE: this.address, ...env });
+    this.commands.push(command);
+    return command;
+  }
+
+  /** Runs a command on the database to its end. */
+  run = (...args: readonly string[]): Promise<Ended> => this.start(args).ended;
+
+  /** Starts a worker and waits until it is ready. */
+  async worker(name: string, ...args: readonly string[]): Promise<Command> {
+    const worker = this.start(['worker', '--name', name, '--folder', join(this.folder, 'workers', name), ...args]);
+    await worker.says('is ready');
+    return worker;
+  }
+
+  async close(): Promise<void> {
+    for (const command of this.commands) await command.kill();
+    await this.database.close();
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

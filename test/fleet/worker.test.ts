@@ -1,0 +1,141 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { PostgresServer } from '../postgres/server.ts';
+import { Fleet } from './fleet.ts';
+
+let server: PostgresServer;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  fleet = await Fleet.open(server);
+});
+
+afterEach(() => fleet.close());
+
+const COUNT = {
+  'count/START.sh': '#!/bin/bash\necho start >> trace\necho "<goto>MIDDLE.sh</goto>"\n',
+  'count/MIDDLE.sh': '#!/bin/bash\necho middle >> trace\necho "<result>done by $RAYMOND_AGENT_ID</result>"\n',
+};
+
+/** Its script waits for a file, so that a test decides when it ends. */
+const GATE = {
+  'gate/START.sh':
+    '#!/bin/bash\necho start >> trace\nwhile [ ! -e open ]; do sleep 0.05; done\necho "<goto>AFTER.sh</goto>"\n',
+  'gate/AFTER.sh': '#!/bin/bash\necho after >> trace\necho "<result>through</result>"\n',
+};
+
+const trace = (): string => readFileSync(join(fleet.folder, 'trace'), 'utf8');
+const openGate = (): void => writeFileSync(join(fleet.folder, 'open'), '');
+const gateIsReached = (): Promise<void> =>
+  expect.poll(() => existsSync(join(fleet.folder, 'trace')), { timeout: 10_000 }).toBe(true);
+
+describe('a worker', () => {
+  test('drives a run, which its command follows to the end', async () => {
+    fleet.write(COUNT);
+    await fleet.worker('one');
+    const ended = await fleet.run('run', 'count', '--run-id', 'first');
+    expect(ended).toMatchObject({ code: 0, out: 'done by main\n' });
+    expect(ended.err).toContain('[main] START.sh → MIDDLE.sh (goto)');
+    expect(trace()).toBe('start\nmiddle\n');
+  });
+
+  test('that is killed goes on after its next start; what ran meanwhile is not run again', async () => {
+    fleet.write(GATE);
+    const worker = await fleet.worker('one');
+    const following = fleet.start(['run', 'gate', '--run-id', 'gated']);
+    await gateIsReached();
+    await worker.kill('SIGKILL');
+    expect((await fleet.run('status', 'gated')).out).toContain('gated');
+    openGate();
+    await fleet.worker('one');
+    expect(await following.ended).toMatchObject({ code: 0, out: 'through\n' });
+    expect(trace()).toBe('start\nafter\n');
+  });
+
+  test('lets running turns finish when it is told to end, and begins nothing more', async () => {
+    fleet.write(GATE);
+    const worker = await fleet.worker('one');
+    const following = fleet.start(['run', 'gate', '--run-id', 'gated']);
+    await gateIsReached();
+    worker.child.kill('SIGTERM');
+    await worker.says('ends when the running turns have ended');
+    openGate();
+    expect((await worker.ended).code).toBe(0);
+    expect(trace()).toBe('start\n');
+    expect((await fleet.run('status', 'gated')).out).toContain('It waits for its worker one, which is not running.');
+    await fleet.worker('one');
+    expect(await following.ended).toMatchObject({ code: 0, out: 'through\n' });
+    expect(trace()).toBe('start\nafter\n');
+  });
+
+  test('that is told twice leaves its turns to its next start', async () => {
+    fleet.write(GATE);
+    const worker = await fleet.worker('one');
+    const following = fleet.start(['run', 'gate', '--run-id', 'gated']);
+    await gateIsReached();
+    worker.child.kill('SIGTERM');
+    await worker.says('ends when');
+    worker.child.kill('SIGTERM');
+    expect((await worker.ended).code).toBe(130);
+    await fleet.worker('one');
+    openGate();
+    expect(await following.ended).toMatchObject({ code: 0, out: 'through\n' });
+    expect(trace()).toBe('start\nafter\n');
+  });
+
+  test('whose name is in use is refused', async () => {
+    await fleet.worker('one');
+    const second = await fleet.run('worker', '--name', 'one');
+    expect(second.code).toBe(64);
+    expect(second.err).toMatch(/The worker name one is in use by process \d+ on /);
+    expect(second.err).not.toContain(server.password);
+  });
+
+  test('with labels gets the runs that want them; a run that nobody can take says what it waits for', async () => {
+    fleet.write(COUNT);
+    await fleet.worker('plain');
+    const following = fleet.start(['run', 'count', '--run-id', 'labelled', '--label', 'repo=app']);
+    const status = async (): Promise<string> => (await fleet.run('status', 'labelled')).out;
+    await expect.poll(status, { timeout: 10_000 }).toContain('It waits for a worker with the label repo=app.');
+    const special = await fleet.worker('special', '--label', 'repo=app', '--label', 'os=linux');
+    expect(await following.ended).toMatchObject({ code: 0, out: 'done by main\n' });
+    expect(special.err).toContain('labelled is taken up');
+  });
+
+  test('and who follows wait for a database that is restarted; nothing is lost or done twice', async () => {
+    fleet.write(GATE);
+    const worker = await fleet.worker('one');
+    const following = fleet.start(['run', 'gate', '--run-id', 'gated']);
+    await gateIsReached();
+    await server.kill();
+    openGate();
+    await worker.says('cannot be reached');
+    await server.restart();
+    expect(await following.ended).toMatchObject({ code: 0, out: 'through\n' });
+    expect(trace()).toBe('start\nafter\n');
+    expect(worker.err + following.err).not.toContain(server.password);
+  });
+});
+
+describe('who follows a run', () => {
+  test('leaves it running with Ctrl-C', async () => {
+    fleet.write(GATE);
+    await fleet.worker('one');
+    const following = fleet.start(['run', 'gate', '--run-id', 'gated']);
+    await gateIsReached();
+    const left = await following.kill('SIGINT');
+    expect(left.code).toBe(130);
+    expect(left.err).toContain('gated goes on in ');
+    openGate();
+    const resumed = await fleet.run('resume', 'gated');
+    expect(resumed).toMatchObject({ code: 0, out: 'through\n' });
+    expect(trace()).toBe('start\nafter\n');
+  });
+});
