@@ -15,6 +15,8 @@ export interface DatabaseStoreOptions extends SnapshotOptions {
   readonly bootId: string | null;
   /** The stop that was requested of the run, as far as this process knows; null if none was. */
   readonly requestedStop: () => StopMode | null;
+  /** What this process makes of the run before it drives it: paths that are its own. */
+  readonly adapt?: (run: Run) => Run;
 }
 
 /** A run in the database that this process drives from now on: whoever drove it before can save nothing more. */
@@ -42,6 +44,7 @@ export async function openDatabaseStore(
   const loaded = await loadRunRows(database, id);
   const saved: OpenedRun = {
     ...loaded,
+    run: options.adapt?.(loaded.run) ?? loaded.run,
     journal: { ...loaded.journal, owner: epoch },
     mark: loaded.mark ?? id,
     bootId: options.bootId,

@@ -95,7 +95,7 @@ export async function openDatabase(address: string, connections = 4, onWait?: On
 class DatabaseUnreachable extends RaymondError {}
 
 /** Whether an error means that the database cannot be reached just now. */
-export const isUnreachable = (error: unknown): boolean => error instanceof DatabaseUnreachable;
+const isUnreachable = (error: unknown): boolean => error instanceof DatabaseUnreachable;
 
 const UNREACHABLE_CODES =
   /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_AGAIN|ENOTFOUND|EADDRNOTAVAIL|08|57P0|53300|25P03|ERR_SOCKET)/;

@@ -89,21 +89,20 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
   const { run: id, life } = request;
   const row = await database.whenReachable(() => readRow(database, id));
   if (row === undefined || (row.begun >= life && row.status !== 'running')) return null;
-  const opened = await database.whenReachable(() =>
-    openDatabaseStore(database, id, { bootId, requestedStop: () => requests.stopOf(id) }),
-  );
-  const { store } = opened;
-  const isFirstTime = row.begun < life;
   const folder = join(layout.root, 'workflows');
+  const adapt = (run: Run): Run => ({
+    ...run,
+    // What agents share is per worker; only the paths of this one are of use here.
+    workFolders: layout.workFolders(id, run.options.taskFolderPattern),
+    workflows: relocateWorkflows(run.workflows, folder, row.workflow),
+  });
+  const { run, store } = await database.whenReachable(() =>
+    openDatabaseStore(database, id, { bootId, requestedStop: () => requests.stopOf(id), adapt }),
+  );
+  const isFirstTime = row.begun < life;
   const path = await unpackWorkflow(folder, row.workflow, row.workflow_path, () =>
     database.whenReachable(() => readArchive(database, row.workflow)),
   );
-  const run: Run = {
-    ...opened.run,
-    // What agents share is per worker; only the paths of this one are of use here.
-    workFolders: layout.workFolders(id, opened.run.options.taskFolderPattern),
-    workflows: relocateWorkflows(opened.run.workflows, folder, row.workflow),
-  };
   const runtime: Runtime = {
     ...PRODUCTION,
     openWorkflow: (_path, platform, limits = {}) =>

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 
 /** The version of DBOS that Raymond is written and tested for. */
-export const DBOS_VERSION = '5.3.0';
+const DBOS_VERSION = '5.3.0';
 
 /** Loads the driver of PostgreSQL, which is installed only by those who use a database. */
 export const loadPg = async (): Promise<typeof pg> =>

@@ -26,8 +26,7 @@ export interface WorkerRequest extends WorkerFacts {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const LABEL = /^[A-Za-z0-9][\w.-]*=[\w./@-]+$/;
 
-/** Refuses names and labels that could be misread. */
-export function checkWorkerFacts({ name, slots, labels }: WorkerFacts): void {
+function checkWorkerFacts({ name, slots, labels }: WorkerFacts): void {
   const refuse = (message: string): never => {
     throw new RaymondError(message, { exitCode: EXIT.usage, hint: 'See raymond worker --help.' });
   };

@@ -46,23 +46,28 @@ describe('a worker', () => {
     expect(trace()).toBe('start\nmiddle\n');
   });
 
-  test('that is killed goes on after its next start; what ran meanwhile is not run again', async () => {
+  test('that is killed or told twice to end goes on after its next start; what ran meanwhile is not run again', async () => {
     fleet.write(GATE);
     const worker = await fleet.worker('one');
-    const following = fleet.start(['run', 'gate', '--run-id', 'gated']);
+    const following = fleet.run('run', 'gate', '--run-id', 'gated');
     await gateIsReached();
     await worker.kill('SIGKILL');
-    expect((await fleet.run('status', 'gated')).out).toContain('gated');
+    const second = await fleet.worker('one');
+    await second.says('gated is taken up');
+    second.child.kill('SIGTERM');
+    await second.says('ends when the running turns have ended');
+    second.child.kill('SIGTERM');
+    expect((await second.ended).code).toBe(130);
     openGate();
     await fleet.worker('one');
-    expect(await following.ended).toMatchObject({ code: 0, out: 'through\n' });
+    expect(await following).toMatchObject({ code: 0, out: 'through\n' });
     expect(trace()).toBe('start\nafter\n');
   });
 
   test('lets running turns finish when it is told to end, and begins nothing more', async () => {
     fleet.write(GATE);
     const worker = await fleet.worker('one');
-    const following = fleet.start(['run', 'gate', '--run-id', 'gated']);
+    const following = fleet.run('run', 'gate', '--run-id', 'gated');
     await gateIsReached();
     worker.child.kill('SIGTERM');
     await worker.says('ends when the running turns have ended');
@@ -71,22 +76,7 @@ describe('a worker', () => {
     expect(trace()).toBe('start\n');
     expect((await fleet.run('status', 'gated')).out).toContain('It waits for its worker one, which is not running.');
     await fleet.worker('one');
-    expect(await following.ended).toMatchObject({ code: 0, out: 'through\n' });
-    expect(trace()).toBe('start\nafter\n');
-  });
-
-  test('that is told twice leaves its turns to its next start', async () => {
-    fleet.write(GATE);
-    const worker = await fleet.worker('one');
-    const following = fleet.start(['run', 'gate', '--run-id', 'gated']);
-    await gateIsReached();
-    worker.child.kill('SIGTERM');
-    await worker.says('ends when');
-    worker.child.kill('SIGTERM');
-    expect((await worker.ended).code).toBe(130);
-    await fleet.worker('one');
-    openGate();
-    expect(await following.ended).toMatchObject({ code: 0, out: 'through\n' });
+    expect(await following).toMatchObject({ code: 0, out: 'through\n' });
     expect(trace()).toBe('start\nafter\n');
   });
 
@@ -101,26 +91,26 @@ describe('a worker', () => {
   test('with labels gets the runs that want them; a run that nobody can take says what it waits for', async () => {
     fleet.write(COUNT);
     await fleet.worker('plain');
-    const following = fleet.start(['run', 'count', '--run-id', 'labelled', '--label', 'repo=app']);
+    const following = fleet.run('run', 'count', '--run-id', 'labelled', '--label', 'repo=app');
     const status = async (): Promise<string> => (await fleet.run('status', 'labelled')).out;
     await expect.poll(status, { timeout: 10_000 }).toContain('It waits for a worker with the label repo=app.');
     const special = await fleet.worker('special', '--label', 'repo=app', '--label', 'os=linux');
-    expect(await following.ended).toMatchObject({ code: 0, out: 'done by main\n' });
+    expect(await following).toMatchObject({ code: 0, out: 'done by main\n' });
     expect(special.err).toContain('labelled is taken up');
   });
 
   test('and who follows wait for a database that is restarted; nothing is lost or done twice', async () => {
     fleet.write(GATE);
     const worker = await fleet.worker('one');
-    const following = fleet.start(['run', 'gate', '--run-id', 'gated']);
+    const following = fleet.run('run', 'gate', '--run-id', 'gated');
     await gateIsReached();
     await server.kill();
     openGate();
     await worker.says('cannot be reached');
     await server.restart();
-    expect(await following.ended).toMatchObject({ code: 0, out: 'through\n' });
+    expect(await following).toMatchObject({ code: 0, out: 'through\n' });
     expect(trace()).toBe('start\nafter\n');
-    expect(worker.err + following.err).not.toContain(server.password);
+    expect(worker.err + (await following).err).not.toContain(server.password);
   });
 });
 
@@ -128,9 +118,9 @@ describe('who follows a run', () => {
   test('leaves it running with Ctrl-C', async () => {
     fleet.write(GATE);
     await fleet.worker('one');
-    const following = fleet.start(['run', 'gate', '--run-id', 'gated']);
+    const started = fleet.start(['run', 'gate', '--run-id', 'gated']);
     await gateIsReached();
-    const left = await following.kill('SIGINT');
+    const left = await started.kill('SIGINT');
     expect(left.code).toBe(130);
     expect(left.err).toContain('gated goes on in ');
     openGate();

@@ -63,14 +63,14 @@ export class PostgresServer {
     });
   }
 
-  /** A new, empty database, and its address. */
-  async createDatabase(): Promise<string> {
+  /** The address of a new database: an empty one, or a copy. */
+  async createDatabase(template = 'template1'): Promise<string> {
     const { default: pg } = await import('pg');
     this.databases += 1;
     const name = `test_${this.databases}`;
     const client = new pg.Client({ connectionString: this.addressOf('postgres') });
     await client.connect();
-    await client.query(`create database ${name}`);
+    await client.query(`create database ${name} template ${template}`);
     await client.end();
     return this.addressOf(name);
   }

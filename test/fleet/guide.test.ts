@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPage } from '../docs/pages.ts';
+import { PostgresServer } from '../postgres/server.ts';
+import { Fleet } from './fleet.ts';
+
+let server: PostgresServer;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  fleet = await Fleet.open(server);
+});
+
+afterAll(async () => {
+  await fleet.close();
+  await server.stop();
+});
+
+// The packages are here already, and the database of the test has an address of its own.
+const isDone = (line: string): boolean => /^(npm install|export )/.test(line);
+
+test('every block of fleet.md works, in order; with the rights that it lists a worker works, too', async () => {
+  const { blocks } = openPage('docs/fleet.md');
+  expect(blocks.map(({ kind }) => kind)).toStrictEqual(['sh', 'sh', 'bash', 'sh', 'sh', 'sql']);
+  let role = {};
+  for (const { kind, name, text } of blocks) {
+    if (kind === 'bash') fleet.write({ [name]: text });
+    if (kind === 'sql') {
+      await fleet.database.query(text);
+      role = { RAYMOND_DATABASE: fleet.address.replace(/\/\/.*@/, '//raymond_worker:secret@') };
+    }
+    if (kind !== 'sh') continue;
+    for (const line of text
+      .trim()
+      .split('\n')
+      .filter((each) => !isDone(each))) {
+      const [program, ...args] = line.split(' ');
+      expect(program).toBe('raymond');
+      const command = fleet.start(args, { XDG_DATA_HOME: fleet.folder });
+      if (args[0] === 'worker') await command.says('is ready');
+      else expect(await command.ended).toMatchObject({ code: 0 });
+    }
+  }
+  const listed = await fleet.run('list', '--json');
+  expect(JSON.parse(listed.out).runs).toMatchObject([{ status: 'completed' }]);
+
+  const worker = fleet.start(['worker', '--name', 'limited', '--label', 'few=rights'], {
+    ...role,
+    XDG_DATA_HOME: fleet.folder,
+  });
+  await worker.says('is ready');
+  const ended = await fleet.start(['run', 'hello', '--label', 'few=rights'], role).ended;
+  expect(ended).toMatchObject({ code: 0 });
+  expect(ended.out).toContain('Hello from ');
+  expect(await fleet.start(['database', 'init'], role).ended).toMatchObject({ code: 0 });
+});

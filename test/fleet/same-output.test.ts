@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PostgresServer } from '../postgres/server.ts';
+import { type Ended, Fleet } from './fleet.ts';
+
+let server: PostgresServer;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  fleet = await Fleet.open(server);
+  fleet.write(WORKFLOW);
+  await fleet.worker('one');
+});
+
+afterAll(async () => {
+  await fleet.close();
+  await server.stop();
+});
+
+/** Scripts, prompts with canned answers, a called state, a worker, and a question to a person. */
+const WORKFLOW = {
+  'w/START.md': 'Plan it.\n',
+  'w/WORK.sh': '#!/bin/bash\necho "<fork next="ASK.md">HELP.sh</fork>"\necho trouble >&2\n',
+  'w/HELP.sh': '#!/bin/bash\necho "<result>helped</result>"\n',
+  'w/ASK.md': 'Ask.\n',
+  'w/END.md': 'Told: {{result}}\n',
+  'answers.yaml': `answers:
+  START.md: "<goto>WORK.sh</goto>"
+  ASK.md: "<ask next=\\"END.md\\">Which color?</ask>"
+  END.md: "<result>It is {{result}}</result>"
+`,
+};
+
+/** What may differ: times, paths, processes, ids of sessions, the folder of a worker, and where the runs are. */
+const normalize = (text: string): string =>
+  text
+    .replaceAll(fleet.database.name, 'FOLDER/.raymond')
+    .replaceAll(fleet.folder, 'FOLDER')
+    .replace(/FOLDER\/workers\/one|FOLDER/g, 'FOLDER')
+    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?/g, 'TIME')
+    .replace(/\b\d?\d:\d\d(:\d\d)?\b/g, 'TIME')
+    .replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, 'SESSION')
+    .replace(/\bprocess \d+/g, 'process N')
+    .replace(/"(pid|worked_ms|duration_ms|turns_ms|at|started_at|session_id)": ?("[^"]*"|\d+)/g, '"$1": N')
+    .replace(/\b\d+(\.\d+)?s\b/g, 'N s')
+    .replace(/ +/g, ' ');
+
+async function playThrough(database: readonly string[]): Promise<Readonly<Record<string, Ended>>> {
+  const run = (...args: readonly string[]): Promise<Ended> => fleet.run(...args, ...database);
+  const following = run('run', 'w', '--run-id', 'same', '--agent', 'replay:answers.yaml', '--on-ask', 'wait');
+  const asks = async (): Promise<string> => (await run('asks')).out;
+  await expect.poll(asks, { timeout: 20_000 }).toContain('Which color?');
+  const asked = await runAll(run, { asks: ['asks'], 'asks --json': ['asks', '--json'], asking: ['status'] });
+  const answered = await run('answer', 'last', 'blue');
+  const again = await run('answer', 'last', 'green');
+  const ended = await following;
+  const read = await runAll(run, {
+    list: ['list'],
+    'list --json': ['list', '--json'],
+    status: ['status', 'same'],
+    'status --json': ['status', 'same', '--json'],
+    logs: ['logs', 'same'],
+    'logs --raw': ['logs', 'same', '--raw'],
+    'logs --json': ['logs', 'same', '--json'],
+    'logs --state': ['logs', 'same', '--state', 'WORK'],
+    'no state': ['logs', 'same', '--state', 'WORKS'],
+    stop: ['stop', 'same'],
+    resume: ['resume', 'same'],
+    'no run': ['status', 'sane'],
+  });
+  return { ...asked, answered, again, ended, ...read };
+}
+
+async function runAll(
+  run: (...args: readonly string[]) => Promise<Ended>,
+  commands: Readonly<Record<string, readonly string[]>>,
+): Promise<Readonly<Record<string, Ended>>> {
+  const ended = Object.entries(commands).map(async ([name, args]) => [name, await run(...args)] as const);
+  return Object.fromEntries(await Promise.all(ended));
+}
+
+describe('files and a database', () => {
+  test('give the same output for the same run', async () => {
+    const [files, rows] = await Promise.all([playThrough(['--no-database']), playThrough([])]);
+    expect(files.ended?.out).toBe('[main_help1]\nhelped\n[main]\nIt is blue\n');
+    for (const [name, ended] of Object.entries(files)) {
+      const other = rows[name];
+      const said = (each: Ended | undefined) => ({
+        ...{ name, code: each?.code, out: normalize(each?.out ?? '') },
+        err: name === 'ended' ? '' : normalize(each?.err ?? ''),
+      });
+      expect.soft(said(other)).toStrictEqual(said(ended));
+    }
+  });
+});
