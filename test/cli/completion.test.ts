@@ -23,7 +23,12 @@ describe('raymond completion words', () => {
     ['the commands that begin so', ['st'], 'files', COMMANDS.filter((name) => name.startsWith('st'))],
     ['flags of a command', ['logs', '--f'], 'words', ['--follow']],
     ['flags of run for a workflow', ['first', '--bud'], 'words', ['--budget']],
-    ['flags that every command has', ['list', '-'], 'words', ['--all', '--json', '-C', '--help']],
+    [
+      'flags that every command has',
+      ['list', '-'],
+      'words',
+      ['--all', '--json', '--database', '--no-database', '-C', '--help'],
+    ],
     ['runs', ['status', 'first'], 'words', ['first-1', 'first-2']],
     ['runs, also by an alias of a word', ['resume', 'la'], 'words', ['last']],
     ['runs after a flag', ['test', '--record', 'first-2'], 'words', ['first-2']],
