@@ -56,6 +56,9 @@ export function followDatabaseRun(
       await delay(POLL_INTERVAL_MS, undefined, { signal: detaching.signal }).catch(() => {});
     }
   };
+  const refuse = async (): Promise<never> => {
+    throw new RaymondError(`${id} is in a database: nothing can be said to its agents yet.`, { exitCode: EXIT.usage });
+  };
   const finished = follow().finally(() => stream.end());
   finished.catch(() => {});
   return {
@@ -69,11 +72,8 @@ export function followDatabaseRun(
     kill: () => detaching.abort(),
     answer: (ask, text) =>
       insertAnswer(database, id, { ask, text, by: describeAnswerer(env), answeredAt: Date.now(), files: [] }),
-    say: async () => {
-      throw new RaymondError(`${id} is in a database: nothing can be said to its agents yet.`, {
-        exitCode: EXIT.usage,
-      });
-    },
+    say: refuse,
+    interrupt: refuse,
   };
 }
 
