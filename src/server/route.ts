@@ -94,7 +94,8 @@ async function readBody(request: Request): Promise<unknown> {
   if (!/^application\/json\b/i.test(type))
     throw new Problem(415, 'The body must be JSON.', { hint: 'Send `Content-Type: application/json`.' });
   const data = tryParseJson(text);
-  if (data === undefined) throw new Problem(400, 'The body is not JSON.');
+  if (data === undefined)
+    throw new Problem(422, 'body: it is not JSON', { faults: [{ path: 'body', message: 'it is not JSON' }] });
   return data;
 }
 

@@ -6,6 +6,7 @@ import { findMarkedProcesses } from '../process/marker.ts';
 import { diskError } from './disk-error.ts';
 import { syncFolder } from './files.ts';
 import { isDebugFolderOf, type StoreLayout } from './layout.ts';
+import { loadRun } from './load.ts';
 import { takeOwnership } from './owner.ts';
 
 /** What a run takes on disk. */
@@ -39,7 +40,7 @@ export async function measureRun(layout: StoreLayout, id: string): Promise<RunUs
  * run any more; that file goes last, so that a removal that was cut short can be finished later.
  */
 export async function removeRun(layout: StoreLayout, id: string): Promise<void> {
-  await refuseRunningTurns(id);
+  await refuseRunningTurns(layout, id);
   const owner = statOf(layout.runFolder(id)) === undefined ? undefined : await takeOwnership(layout.runFolder(id));
   try {
     if (statOf(layout.stateFile(id)) !== undefined) await rename(layout.stateFile(id), layout.prunedFile(id));
@@ -65,8 +66,14 @@ export async function finishRemovals(layout: StoreLayout): Promise<readonly stri
 }
 
 /** The turns of a run outlive its process, and nobody would find them again. */
-async function refuseRunningTurns(id: string): Promise<void> {
-  const [turn] = process.platform === 'win32' ? [] : await findMarkedProcesses(`${id}/`);
+async function refuseRunningTurns(layout: StoreLayout, id: string): Promise<void> {
+  if (process.platform === 'win32' || (await findMarkedProcesses(`${id}/`)).length === 0) return;
+  // A run of another folder may have the same id; its mark is another.
+  const mark = await loadRun(layout, id, { cut: false }).then(
+    (loaded) => loaded.mark,
+    () => null,
+  );
+  const [turn] = await findMarkedProcesses(mark === null ? `${id}/` : `${id}/${mark}/`);
   if (turn === undefined) return;
   throw new RaymondError(`A turn of run ${id} is still running: process ${turn.pid}.`, {
     exitCode: EXIT.usage,

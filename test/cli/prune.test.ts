@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   truncateSync,
@@ -9,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { runWorkflow } from '../../src/runtime/start.ts';
 import { eventually } from '../process/turns.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
@@ -60,6 +62,26 @@ describe('raymond prune', () => {
     expect(err).toMatch(/^Nothing was removed yet\. With --yes, 2 runs and .* kB would go, for good\.\n$/);
     expect(leftOf(project)).toStrictEqual(before);
   });
+
+  test.skipIf(process.platform !== 'linux')(
+    'leaves a run whose turn is still running, but minds no run of another folder with the same id (on Linux)',
+    async () => {
+      const project = await projectWithRuns();
+      const { mark } = JSON.parse(readFileSync(inRaymond(project, 'state', 'r1.json'), 'utf8'));
+      const start = (marker: string) => {
+        const child = spawn('sleep', ['60'], { env: { ...process.env, RAYMOND_TURN: marker }, stdio: 'ignore' });
+        onTestFinished(() => void child.kill('SIGKILL'));
+        return child;
+      };
+      const mine = start(`r1/${mark}/main/1`);
+      start('r1/another/main/1');
+      const refused = await project.raymond('prune', 'r1', '--yes');
+      expect(refused.err).toContain(`A turn of run r1 is still running: process ${mine.pid}.`);
+      mine.kill('SIGKILL');
+      await new Promise((done) => mine.once('exit', done));
+      expect(await project.raymond('prune', 'r1', '--yes')).toMatchObject({ code: 0 });
+    },
+  );
 
   test('removes all that a run has left, and nothing of the others', async () => {
     const project = await projectWithRuns();

@@ -297,7 +297,7 @@ describe('a bad request', () => {
     ['a wrong method', 405, () => ({ path: '/api/costs', method: 'POST', body: '{}' })],
     [
       'a body that is no JSON',
-      400,
+      422,
       () => ({ path: '/api/runs', method: 'POST', body: '{', headers: { 'content-type': 'application/json' } }),
     ],
     [
