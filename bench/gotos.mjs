@@ -5,19 +5,21 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { figure, median, quantile } from './harness.mjs';
 
 const VERSIONS = ['197', '325'];
 const WARM_UP = 2;
 
-const pathOf = (version) =>
+/** The Claude Code that the tests have installed. */
+export const pathOfClaude = (version) =>
   fileURLToPath(new URL(`../test/claude-code/node_modules/claude-code-${version}/bin/claude.exe`, import.meta.url));
 
 export async function measureGotos({ command, workshop, quick }) {
   const figures = [];
   for (const version of VERSIONS) {
-    const claude = pathOf(version);
+    const claude = pathOfClaude(version);
     if (!existsSync(claude)) continue;
     const name = `2.1.${version}`;
     const gotos = quick ? 6 : 20;
@@ -45,7 +47,7 @@ export async function measureGotos({ command, workshop, quick }) {
 
 /** The times from the end of each answer to the next request. */
 async function measure(place, count, work) {
-  const api = await startApi(count);
+  const api = await startApi((asked) => (asked < count ? '<goto>START</goto>' : '<result>done</result>'));
   const home = join(place, 'home');
   mkdirSync(home);
   const env = {
@@ -90,23 +92,26 @@ function end(file, args, { cwd, env }) {
   });
 }
 
-/** An API that answers with a goto, and the last of so many requests with a result. */
-async function startApi(count) {
+/** An API that answers the nth request with the text of n, after a time. */
+export async function startApi(textOf, delayMs = 0) {
   const gaps = [];
   let asked = 0;
   let answeredAt = null;
   const server = createServer((request, response) => {
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => {
+    request.on('end', async () => {
       if (request.method === 'HEAD') return response.writeHead(200).end();
       if (!request.url.includes('/v1/messages') || request.url.includes('count_tokens'))
         return response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":1}');
       if (answeredAt !== null) gaps.push(performance.now() - answeredAt);
       asked += 1;
       const { model } = JSON.parse(Buffer.concat(chunks).toString());
+      const number = asked;
+      const text = textOf(number);
+      if (delayMs > 0) await sleep(delayMs);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (const event of answer(model, asked, asked < count ? '<goto>START</goto>' : '<result>done</result>'))
+      for (const event of answer(model, number, text))
         response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
       response.end(() => {
         answeredAt = performance.now();

@@ -3,6 +3,7 @@ import { writeAnswer } from '../store/answer-file.ts';
 import { readArchivedAgents } from '../store/archived-agents.ts';
 import { findJournalDamage } from '../store/damage.ts';
 import { readEvents } from '../store/journal-events.ts';
+import { findTailOffset } from '../store/journal-tail.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { ownerOf } from '../store/owner.ts';
@@ -25,6 +26,7 @@ export const createFileReader = (layout: StoreLayout): RunReader => ({
   findDamage: async ({ run, journal }) =>
     journal.offset > MAX_CHECKED_BYTES ? [] : findJournalDamage(run.id, layout.journalFile(run.id), journal),
   readEvents: (id, from) => readEvents(layout, id, from),
+  findTail: (id, isEnough) => findTailOffset(layout.journalFile(id), isEnough),
   loadHistory: (id, upToSeq) => loadHistory(layout, id, upToSeq),
   readArchivedAgents: (id, upToSeq) => readArchivedAgents(layout, id, upToSeq),
   countOpenConversations: (id) => countOpenConversations(layout, id),

@@ -17,6 +17,7 @@ import {
   type LogRenderer,
   type TurnLogSource,
 } from './logs/log-renderers.ts';
+import { findLogTail } from './logs/tail-start.ts';
 import { TailWriter } from './logs/tail-writer.ts';
 import { openRuns, type RunLocation } from './open-runs.ts';
 import type { RunReader } from './run-reader.ts';
@@ -74,7 +75,7 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
   const journalWatch = runs.watch(id);
   signal.addEventListener('abort', journalWatch.wake);
   try {
-    let offset = 0;
+    let offset = await findStart(runs, id, request, labels);
     for (;;) {
       // Read before the journal: an owner that is gone by now writes nothing more.
       const isDriven = follow && (await runs.isDriven(id));
@@ -100,6 +101,13 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
     signal.removeEventListener('abort', journalWatch.wake);
     journalWatch.close();
   }
+}
+
+/** Where to begin to read the journal. The output of turns may have no line, and the lines of an agent or a state may be anywhere. */
+async function findStart(runs: RunReader, id: string, request: LogsRequest, labels: AgentLabels): Promise<number> {
+  const { tail, raw = false, json = false, agent, state } = request;
+  if (tail === undefined || raw || agent !== undefined || state !== undefined) return 0;
+  return findLogTail(runs, id, { lines: tail, json }, labels);
 }
 
 function chooseRenderer(

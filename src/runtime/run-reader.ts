@@ -1,6 +1,7 @@
 import type { Agent } from '../core/agent.ts';
 import type { AskAnswer } from '../core/ask.ts';
 import type { TurnRef } from '../core/due.ts';
+import type { Event } from '../core/event.ts';
 import type { HistoryCollector } from '../events/run-history.ts';
 import type { FileWatch } from '../process/watch.ts';
 import type { Uploads } from '../store/answer-file.ts';
@@ -21,6 +22,8 @@ export interface RunReader {
   findDamage(observed: ObservedRun): Promise<readonly string[]>;
   /** Reads the events of a run so far, in order. */
   readEvents(id: string, from?: EventsStart): AsyncGenerator<JournaledEvent>;
+  /** Finds where the end of a run's events begins, from the last to the first, where `isEnough` is content; left out where that is no faster. */
+  findTail?(id: string, isEnough: (event: Event) => boolean): Promise<number>;
   /** Collects the history of a run up to a step. */
   loadHistory(id: string, upToSeq: number): Promise<HistoryCollector>;
   /** Reads the agents that a run has archived up to this step. */

@@ -162,6 +162,23 @@ describe('raymond logs', () => {
     ).toStrictEqual(['run_started', 'turn_started', 'turn_ended', 'transition', 'agent_ended', 'run_ended']);
   });
 
+  test('has the same last lines with --tail as without, also of agents that were at work at the same time', async () => {
+    const project = projectWith({
+      'START.sh': `echo '${[1, 2, 3, 4].map((n) => `<fork n="${n}" next="END">WORK</fork>`).join('')}'`,
+      'WORK.sh': 'sleep 0.0$((5 - n)); echo "work $n"; echo "<goto>MORE</goto>"',
+      'MORE.sh': 'echo "<result>$n</result>"',
+      'END.sh': 'echo "<result>r</result>"',
+    });
+    await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
+    for (const format of [[], ['--json']]) {
+      const printed = async (...argv: readonly string[]): Promise<readonly string[]> =>
+        (await project.raymond('logs', ...format, ...argv)).out.trimEnd().split('\n');
+      const all = await printed();
+      for (let tail = 1; tail <= all.length; tail += 5)
+        expect(await printed('--tail', `${tail}`)).toStrictEqual(all.slice(-tail));
+    }
+  });
+
   test('is shown in a pager on a screen, except with --no-pager, --follow and --json', async () => {
     const project = projectWith({ 'START.sh': 'echo "<result>r</result>"' });
     await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
