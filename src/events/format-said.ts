@@ -7,8 +7,8 @@ export const formatSaid = ({ by, text, turn, refused }: SaidToAgent): string =>
     : `what ${by} says is not delivered, because ${refused}: ${text}`;
 
 /** That an agent has got what was said. */
-export const formatDelivery = ({ via }: SaidDelivered): string =>
-  via === 'turn' ? 'has heard what was said' : 'hears what was said, with the prompt of this turn';
+export const formatDelivery = ({ via, turn }: SaidDelivered): string =>
+  via === 'turn' ? 'has heard what was said' : `hears what was said, with the prompt of turn ${turn}`;
 
 /** That a person interrupts an agent, and how it is to go on. */
 export function formatInterruption({ by, text, refused }: TurnInterrupted): string {
