@@ -1,9 +1,8 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CrashTrial } from './crash-trial.ts';
 import { processesOf } from './processes.ts';
-import { type Rig, textOf } from './rig.ts';
+import { type Ledger, type Rig, textOf } from './rig.ts';
 import { CANCELLED, EFFECTS, FILES, REPEATABLE } from './workflow.ts';
 
 /** The traces of a run on disk, at the API and in the process table. */
@@ -12,7 +11,7 @@ export interface Evidence {
   readonly events: readonly RunEvent[];
   readonly effects: readonly Effect[];
   readonly files: Readonly<Record<string, string>>;
-  readonly ledger: { readonly spentMicros: number; readonly estimatedMicros: number; readonly turns: number };
+  readonly ledger: Ledger;
   /** The charges of the API in total, and for answers that Claude Code was killed before it reported. */
   readonly chargedMicros: number;
   readonly unreportedMicros: number;
@@ -57,8 +56,8 @@ export async function collectEvidence(rig: Rig): Promise<Evidence> {
   if (again.code !== 0)
     failures.push(`a resume of the ended run exits with ${again.code}: ${again.stderr.slice(-300)}`);
   const document = again.code === 0 ? (JSON.parse(again.stdout) as Document) : null;
-  const state = JSON.parse((await textOf(rig.cwd, '.raymond', 'state', `${rig.id}.json`)) || '{}');
-  const events = journalEvents(await textOf(rig.cwd, '.raymond', 'runs', rig.id, 'journal.jsonl'), state.seq, failures);
+  const { journal, state, turns } = await rig.traces();
+  const events = journalEvents(journal, state.seq, failures);
   const lines = (await textOf(rig.cwd, EFFECTS)).split('\n').filter((line) => line !== '');
   const effects = lines.map((line) => {
     const [what = '', where = '', turn = ''] = line.split(' ');
@@ -66,7 +65,7 @@ export async function collectEvidence(rig: Rig): Promise<Evidence> {
   });
   const files = Object.fromEntries(await Promise.all(FILES.map(async (name) => [name, await textOf(rig.cwd, name)])));
   for (let tries = 0; tries < 50 && rig.api.requests.some((each) => each.chargedUsd === 0); tries += 1) await delay(50);
-  const reported = await reportedMessageIds(join(rig.cwd, '.raymond', 'runs', rig.id, 'turns'));
+  const reported = await reportedMessageIds(turns);
   const unreported = rig.api.requests.filter((_, index) => !reported.has(`msg_${index + 1}`));
   return {
     document,
@@ -180,7 +179,7 @@ function atLeastOnce(evidence: Evidence, baseline: Evidence): readonly string[] 
     return found > max ? [`side effect "${effect}" happened ${found} times, but at most ${max} are allowed`] : [];
   });
   const off = offMicros(evidence);
-  const each = baseline.chargedMicros / baseline.requests;
+  const each = baseline.requests === 0 ? 0 : baseline.chargedMicros / baseline.requests;
   const estimates = evidence.events.filter(({ estimated }) => estimated).length;
   return [...wrong, ...(Math.abs(off) <= each * estimates ? [] : [`the ledger is off by ${off} micro-dollars`])];
 }

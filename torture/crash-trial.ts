@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { kill, killGroups, processesOf, turnsOf } from './processes.ts';
 import type { Random } from './random.ts';
-import { type Command, type CommandEnd, type Rig, textOf } from './rig.ts';
+import type { Command, CommandEnd, Rig } from './rig.ts';
 import { type SaidWord, talk } from './talk.ts';
 import { ANSWER } from './workflow.ts';
 
@@ -111,8 +111,7 @@ function nextArguments(rig: Rig, { code, stderr }: CommandEnd): readonly string[
 }
 
 /** Whether the run exists: a command that was killed before it wrote the first line of the journal has started nothing. */
-const exists = async (rig: Rig): Promise<boolean> =>
-  (await textOf(rig.cwd, '.raymond', 'runs', rig.id, 'journal.jsonl')) !== '';
+const exists = async (rig: Rig): Promise<boolean> => (await rig.traces()).journal !== '';
 
 /** Kills the targets while a command runs, until it has ended; null if it hangs. */
 async function killWhileRunning(

@@ -20,10 +20,26 @@ export interface Rig {
   readonly id: string;
   readonly cwd: string;
   readonly workflow: string;
-  readonly api: MessagesApi;
+  readonly api: Pick<MessagesApi, 'requests' | 'chargedUsd'>;
+  /** Reads what the run has left behind. */
+  traces(): Promise<Traces>;
   /** Starts the installed command, with the options of a run unless others are given, or null for one beside the run; its output is collected. */
   command(args: readonly string[], options?: readonly string[] | null): Command;
   close(keep: boolean): Promise<void>;
+}
+
+/** What a run has left behind: its journal, its state, and the folders of its turns. */
+export interface Traces {
+  readonly journal: string;
+  readonly state: { readonly seq: number; readonly ledger: Ledger };
+  readonly turns: string;
+}
+
+/** What a run has spent, as it says itself. */
+export interface Ledger {
+  readonly spentMicros: number;
+  readonly estimatedMicros: number;
+  readonly turns: number;
 }
 
 /** A running command and its end: an exit code, or null if it was killed. */
@@ -76,6 +92,11 @@ export async function setUp(environment: TestEnvironment, id: string, random: Ra
     cwd,
     workflow,
     api,
+    traces: async () => ({
+      journal: await textOf(cwd, '.raymond', 'runs', id, 'journal.jsonl'),
+      state: JSON.parse((await textOf(cwd, '.raymond', 'state', `${id}.json`)) || '{}'),
+      turns: join(cwd, '.raymond', 'runs', id, 'turns'),
+    }),
     command(args, options = runOptions) {
       const child = spawn(environment.raymond, [...args, ...(options ?? [])], {
         cwd,

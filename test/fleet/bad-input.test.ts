@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/fleet/database.ts';
+import { PostgresServer } from '../postgres/server.ts';
+import { Fleet } from './fleet.ts';
+
+let server: PostgresServer;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  fleet = await Fleet.open(server);
+  fleet.write({ 'hello/START.sh': '#!/bin/bash\ntouch ran\necho "<result>hello</result>"\n' });
+});
+
+afterEach(() => fleet.close());
+
+const COMMANDS = [['list'], ['run', 'hello'], ['worker', '--name', 'one'], ['database', 'init']] as const;
+
+/** Runs each command on an address; all must end with this code and these words, and never say the password. */
+async function expectRefusal(address: string, code: number, words: RegExp, commands: readonly (readonly string[])[]) {
+  for (const args of commands) {
+    const ended = await fleet.run(...args, '--database', address);
+    expect(ended.err, args[0]).toMatch(words);
+    expect(ended, args[0]).toMatchObject({ code, out: '' });
+    expect(ended.err).not.toContain('a bug in Raymond');
+    expect(ended.err).not.toMatch(/geheim/);
+    expect(ended.err).not.toContain(server.password);
+  }
+}
+
+describe('a database that cannot be used gets a sentence', () => {
+  test('wrong password', () =>
+    expectRefusal(
+      server.addressOf('test_1', { password: 'geheim' }),
+      64,
+      /^raymond: The database 127\.0\.0\.1:\d+\/test_1 does not let us in: .*\nCheck --database/,
+      COMMANDS,
+    ));
+
+  test('no such database', () =>
+    expectRefusal(server.addressOf('nowhere'), 64, /There is no database 127\.0\.0\.1:\d+\/nowhere\./, COMMANDS));
+
+  test('no TLS where the address wants it', () =>
+    expectRefusal(
+      `${fleet.address}?sslmode=verify-full`,
+      64,
+      /There is no safe connection to the database .*: The server does not support SSL connections\.\nCheck sslmode/,
+      COMMANDS,
+    ));
+
+  test('nobody listens', () =>
+    expectRefusal(
+      'postgres://somebody:geheim@127.0.0.1:1/raymond',
+      64,
+      /The database 127\.0\.0\.1:1\/raymond cannot be reached \(ECONNREFUSED\)\./,
+      [['list'], ['run', 'hello'], ['database', 'init']],
+    ));
+
+  test('not prepared', async () => {
+    const empty = await server.createDatabase();
+    await expectRefusal(empty, 64, /has not been prepared for Raymond\.\n`raymond database init` does that, once\./, [
+      ['list'],
+      ['run', 'hello'],
+      ['worker', '--name', 'one'],
+    ]);
+  });
+
+  test.each([
+    [0, 'older'],
+    [99, 'newer'],
+  ])('tables of version %d', async (version, age) => {
+    await fleet.database.query('update raymond.about set version = $1', [version]);
+    const words = new RegExp(`version ${version}, ${age} than this Raymond, which uses version \\d+\\.\\nNothing was`);
+    await expectRefusal(fleet.address, 65, words, COMMANDS);
+    expect(await fleet.database.query('select version from raymond.about')).toStrictEqual([{ version }]);
+    expect(await fleet.database.query('select * from raymond.runs')).toStrictEqual([]);
+  });
+
+  test('a user without rights', async () => {
+    await fleet.database.query(`create role nobody_at_all login password 'geheim'`);
+    await expectRefusal(
+      fleet.address.replace(/\/\/[^@]+@/, '//nobody_at_all:geheim@'),
+      64,
+      /The user of the database .* may not do that: permission denied for schema raymond\.\ndocs\/fleet\.md/,
+      [['list'], ['run', 'hello'], ['worker', '--name', 'one']],
+    );
+  });
+
+  test('another error of the database', async () => {
+    await fleet.database.query('alter table raymond.runs rename column labels to tags');
+    await expectRefusal(fleet.address, 64, /The database .* refuses: column "labels" .* \(42703\)\./, [
+      ['run', 'hello'],
+    ]);
+    expect(existsSync(`${fleet.folder}/ran`)).toBe(false);
+  });
+});
+
+describe('who waits for a database', () => {
+  test('says so once, however many wait, and that it is back', async () => {
+    const said: (string | null)[] = [];
+    const closed = await listen();
+    const { port } = closed.address() as { port: number };
+    await new Promise((done) => closed.close(done));
+    const database = await openDatabase(`postgres://u:geheim@127.0.0.1:${port}/x`, 4, (message) => said.push(message));
+    let isThere = false;
+    const ask = () =>
+      database.whenReachable(async () => {
+        if (!isThere) await database.query('select 1');
+        return 'there';
+      });
+    const answers = Promise.all([ask(), ask(), ask()]);
+    await expect.poll(() => said.length).toBeGreaterThan(0);
+    isThere = true;
+    expect(await answers).toStrictEqual(['there', 'there', 'there']);
+    expect(said).toStrictEqual([`The database 127.0.0.1:${port}/x cannot be reached (ECONNREFUSED).`, null]);
+    await database.close();
+  });
+});
+
+const listen = (): Promise<Server> =>
+  new Promise((done) => {
+    const listening = createServer().listen(0, '127.0.0.1', () => done(listening));
+  });

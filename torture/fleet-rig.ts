@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Database, openDatabase } from '../src/fleet/database.ts';
+import { loadRunRows } from '../src/fleet/run-rows.ts';
+import { initDatabase } from '../src/fleet/schema.ts';
+import { type MessagesApi, startMessagesApi } from '../test/messages-api/server.ts';
+import type { PostgresServer } from '../test/postgres/server.ts';
+import { CANNED_MICROS, writeFleetWorkflow } from './fleet-workflow.ts';
+import { newModel, type Pace } from './model.ts';
+import { kill, processesOf } from './processes.ts';
+import type { Random } from './random.ts';
+import type { Command, CommandEnd, Rig } from './rig.ts';
+import { ANSWER, writeWorkflow } from './workflow.ts';
+
+/** The shared parts of all rounds: the built command, a Claude Code, a server, and a folder for everything. */
+export interface FleetEnvironment {
+  readonly raymond: string;
+  readonly claude: string | null;
+  readonly server: PostgresServer;
+  readonly folder: string;
+  readonly pace: Pace;
+}
+
+/** A worker: the process that has its name now, and all that its processes have said. */
+export interface TorturedWorker {
+  readonly name: string;
+  child: ChildProcess;
+  said: string;
+  /** How often it has ended by itself, which it should not. */
+  ends: number;
+}
+
+/** The workers of a round, and its runs. */
+export class FleetRig {
+  readonly workers: TorturedWorker[] = [];
+  readonly rigs: Rig[] = [];
+  readonly database: Database;
+  readonly root: string;
+  private readonly environment: FleetEnvironment;
+  private readonly api: MessagesApi;
+  private readonly env: NodeJS.ProcessEnv;
+  private isOver = false;
+
+  private constructor(environment: FleetEnvironment, root: string, database: Database, api: MessagesApi) {
+    this.environment = environment;
+    this.root = root;
+    this.database = database;
+    this.api = api;
+    this.env = {
+      PATH: process.env.PATH,
+      HOME: join(root, 'home'),
+      TMPDIR: join(root, 'tmp'),
+      CLAUDE_CODE_TMPDIR: join(root, 'tmp'),
+      ANTHROPIC_BASE_URL: api.url,
+      ANTHROPIC_API_KEY: 'made-up',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      RAYMOND_DATABASE: database.address,
+    };
+  }
+
+  /** Makes a database of its own and starts workers, all at the same moment. */
+  static async open(
+    environment: FleetEnvironment,
+    names: readonly string[],
+    random: Random,
+    keepConnections = 4,
+  ): Promise<FleetRig> {
+    const root = await mkdtemp(join(environment.folder, 'round-'));
+    for (const folder of ['home', 'tmp']) await mkdir(join(root, folder));
+    const database = await openDatabase(await environment.server.createDatabase(), keepConnections);
+    await initDatabase(database);
+    const fleet = new FleetRig(environment, root, database, await startMessagesApi(newModel(random, environment.pace)));
+    for (const name of names) fleet.workers.push({ name, child: fleet.spawnWorker(name), said: '', ends: 0 });
+    for (const worker of fleet.workers) fleet.listen(worker);
+    return fleet;
+  }
+
+  /** Starts a worker again under its name, whoever has it now. */
+  restart(worker: TorturedWorker): void {
+    worker.child = this.spawnWorker(worker.name);
+    this.listen(worker);
+  }
+
+  private spawnWorker(name: string): ChildProcess {
+    const args = ['worker', '--name', name, '--slots', '3', '--folder', join(this.root, 'workers', name)];
+    return spawn(process.execPath, [this.environment.raymond, ...args], {
+      cwd: this.root,
+      env: this.env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+  }
+
+  private listen(worker: TorturedWorker): void {
+    const { child } = worker;
+    child.stderr?.on('data', (piece) => {
+      worker.said += piece;
+    });
+    child.once('close', (code) => {
+      if (code === null || this.isOver || worker.child !== child) return;
+      worker.ends += 1;
+      this.restart(worker);
+    });
+  }
+
+  /** A run of canned answers and scripts, with a question that is answered while the run waits. */
+  async addCanned(id: string): Promise<Rig> {
+    const workflow = join(this.root, `${id}-workflow`);
+    await writeFleetWorkflow(workflow);
+    const agent = `replay:${join(workflow, 'answers.yaml')}`;
+    return this.add(id, workflow, ['--agent', agent, '--on-ask', 'wait'], {
+      requests: [],
+      chargedUsd: () => CANNED_MICROS / 1e6,
+    });
+  }
+
+  /** A run of the real Claude Code, which ends at its question and is resumed. */
+  async addClaude(id: string, claude: string): Promise<Rig> {
+    const workflow = join(this.root, `${id}-workflow`, 'main');
+    await writeWorkflow(workflow, join(this.root, id));
+    const options = ['--claude', claude, '--budget', '100', '--retries', '50', '--on-ask', 'exit'];
+    return this.add(id, workflow, options, this.api);
+  }
+
+  private async add(id: string, workflow: string, runOptions: readonly string[], api: Rig['api']): Promise<Rig> {
+    const cwd = join(this.root, id);
+    await mkdir(cwd);
+    const rig: Rig = {
+      ...{ id, cwd, workflow, api },
+      command: (args, options = args[0] === 'run' ? runOptions : []) =>
+        this.command(cwd, [...args, ...(options ?? [])]),
+      // Once a run was followed, it is in the database, which may be away just now.
+      traces: () =>
+        this.database.whenReachable(async () => {
+          const rows = await this.database.query<{ change: string }>(
+            'select change from raymond.journal where run = $1 order by seq',
+            [id],
+          );
+          const { run } = await loadRunRows(this.database, id);
+          const folders = this.workers.map(({ name }) =>
+            join(this.root, 'workers', name, '.raymond/runs', id, 'turns'),
+          );
+          return {
+            journal: rows.map(({ change }) => `${change}\n`).join(''),
+            state: { seq: run.seq, ledger: run.ledger },
+            turns: folders.find(existsSync) ?? cwd,
+          };
+        }),
+      close: async () => {},
+    };
+    this.rigs.push(rig);
+    return rig;
+  }
+
+  /** A command that is begun again for as long as the database is away. */
+  private command(cwd: string, args: readonly string[]): Command {
+    const start = (): Command => {
+      const child = spawn(process.execPath, [this.environment.raymond, ...args], {
+        ...{ cwd, env: this.env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let [stdout, stderr] = ['', ''];
+      child.stdout.on('data', (piece) => {
+        stdout += piece;
+      });
+      child.stderr.on('data', (piece) => {
+        stderr += piece;
+      });
+      const ended = new Promise<CommandEnd>((done) => {
+        child.once('close', (code) => done({ code, stdout, stderr }));
+      });
+      return { child, ended };
+    };
+    const first = start();
+    const again = async (end: CommandEnd): Promise<CommandEnd> => {
+      if (this.isOver || end.code === 0 || !/cannot be reached/.test(end.stderr.split('\n').at(-3) ?? end.stderr))
+        return end;
+      await delay(300);
+      return again(await start().ended);
+    };
+    return { child: first.child, ended: first.ended.then(again) };
+  }
+
+  /** Answers the question of a run as soon as it is asked, unless the run ends before. */
+  async answerWhenAsked(rig: Rig, over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
+      await delay(200, undefined, { signal: over }).catch(() => {});
+      const asked = await this.database
+        .query(`select 1 from raymond.journal where run = $1 and change like '%"kind":"asked"%' limit 1`, [rig.id])
+        .catch(() => []);
+      if (asked.length === 0) continue;
+      const { code } = await rig.command(['answer', rig.id, ANSWER]).ended;
+      if (code === 0) return;
+    }
+  }
+
+  async close(keep: boolean): Promise<void> {
+    this.isOver = true;
+    for (const { child } of this.workers) child.kill('SIGKILL');
+    for (const { id } of this.rigs) for (const { pid } of processesOf(id)) kill(pid);
+    await this.api.close();
+    await this.database.close();
+    if (!keep) await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

@@ -1,0 +1,40 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EFFECTS } from './workflow.ts';
+
+/** The cost of the canned answers of one run. */
+export const CANNED_MICROS = 30_000;
+
+/**
+ * A workflow without Claude Code, for a fleet: scripts, canned answers, workers for items, a join, a call and a question. Every script
+ * writes a line when it starts and one when it ends.
+ */
+export async function writeFleetWorkflow(folder: string): Promise<void> {
+  const states = {
+    'START.sh': script(0.1, `printf '1\\n2\\n3\\n4\\n' > items.txt; echo '<goto>PLAN.md</goto>'`),
+    'PLAN.md': 'Make a plan.\n',
+    'SPREAD.sh': script(0.1, `echo '<fork-each in="items.txt">ITEM.sh</fork-each><join>JOINED.sh</join>'`),
+    'ITEM.sh': script(0.3, 'echo "<goto>REVIEW.md</goto>"'),
+    'REVIEW.md': 'Review {{item}}.\n',
+    'DONE.sh': script(0.1, 'echo "<result>item $item</result>"'),
+    'JOINED.sh': script(
+      0.1,
+      `grep -oE '"result": *"[^"]*"' "$RAYMOND_RESULTS_FILE" > joined.txt; echo '<call return="ASK.sh">PART.sh</call>'`,
+    ),
+    'PART.sh': script(0.2, `echo '<result>parted</result>'`),
+    'ASK.sh': script(0.1, `echo '<ask next="END.sh">Publish it?</ask>'`),
+    'END.sh': script(0.1, `echo "$RAYMOND_RESULT" > answer.txt; echo '<result>all done</result>'`),
+    'answers.yaml': `answers:
+  PLAN.md: { text: "<goto>SPREAD.sh</goto>", cost: 0.01, seconds: 0.2 }
+  REVIEW.md: { text: "<goto>DONE.sh</goto>", cost: 0.005, seconds: 0.2 }
+`,
+  };
+  await mkdir(folder, { recursive: true });
+  for (const [name, text] of Object.entries(states)) await writeFile(join(folder, name), text);
+}
+
+const script = (seconds: number, last: string): string => `echo "begin $RAYMOND_STATE $RAYMOND_TURN" >> ${EFFECTS}
+sleep ${seconds}
+echo "end $RAYMOND_STATE $RAYMOND_TURN" >> ${EFFECTS}
+${last}
+`;
