@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -114,6 +114,22 @@ describe('raymond mcp', () => {
     expect((JSON.parse(whole?.text ?? '') as { agents: object[] }).agents).toHaveLength(61);
     expect((await call('run_logs')).content).toHaveLength(2);
     expect((await call('run_logs', { agent: 'main_work1', tail: 2_000 })).content).toHaveLength(1);
+  });
+
+  test('tells in which worktree an agent works', async () => {
+    const { call, cwd, raymond } = connect();
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd });
+    git('init', '-q');
+    git('commit', '-q', '--allow-empty', '-m', 'first');
+    writeWorkflow(cwd, 'wf', {
+      'START.sh': `echo '<fork worktree="auto">W</fork><join>END</join>'`,
+      'W.sh': 'echo new > new.txt; echo "<result>worked</result>"',
+      'END.sh': 'echo "<result>joined</result>"',
+    });
+    await raymond('run', 'wf', '--run-id', 'r1', '--quiet');
+    const worktree = { branch: 'raymond/r1/main_w1', path: expect.stringMatching(/r1\/main_w1$/), kept: true };
+    expect((await call('run_status')).structuredContent).toMatchObject({ agents: [{ id: 'main' }, { worktree }] });
   });
 
   test('stops a run', async () => {

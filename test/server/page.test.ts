@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runWorkflow } from '../../src/runtime/start.ts';
@@ -115,7 +116,7 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
       }),
     );
     await Promise.all(visits);
-  }, 60_000);
+  }, 120_000);
 
   test('says something to an agent, and interrupts it', async () => {
     const server = await startTestServer();
@@ -144,7 +145,7 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     await running.finished;
     expect(errors).toStrictEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-  }, 60_000);
+  }, 120_000);
 
   test('raises the budget of a run that has spent it', async () => {
     const server = await startTestServer();
@@ -196,6 +197,28 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     await shows(page, /one more step/);
     expect((await page.textContent('.virtual'))?.split('one more step')).toHaveLength(2);
     expect(await page.evaluate('document.querySelectorAll(".event-turn_started").length')).toBe(0);
+    expect(errors).toStrictEqual([]);
+  });
+
+  test('shows in which worktree an agent works, and what it has left there', async () => {
+    const server = await startTestServer();
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: server.cwd });
+    git('init', '-q');
+    git('commit', '-q', '--allow-empty', '-m', 'first');
+    writeWorkflow(server.cwd, 'wf', {
+      'START.sh': `echo '<fork worktree="auto">W</fork><join>END</join>'`,
+      'W.sh': 'echo new > new.txt; echo "<result>worked</result>"',
+      'END.sh': 'echo "<result>joined</result>"',
+    });
+    await server.raymond('run', 'wf', '--run-id', 'r1', '--quiet');
+    const { page, errors } = await open(server, {});
+    await page.click('.run-row');
+    const folder = join('.raymond', 'worktrees', 'r1', 'main_w1');
+    await shows(
+      page,
+      `worktree raymond/r1/main_w1 (0 commits, uncommitted changes) in ${realpathSync(server.cwd)}/${folder}`,
+    );
     expect(errors).toStrictEqual([]);
   });
 
