@@ -27,12 +27,26 @@ export class DebugFiles {
   private readonly log: TransitionsLog;
   private readonly warn: (message: string) => void;
   private hasWarned = false;
+  private waiting: Event[] = [];
 
   constructor(paths: DebugPaths, spentMicros: number, warn: (message: string) => void, labels = new AgentLabels()) {
     this.paths = paths;
     this.log = new TransitionsLog(spentMicros, labels);
     this.warn = warn;
     this.attempt(() => mkdirSync(paths.folder, { recursive: true, mode: 0o700 }));
+  }
+
+  /** Writes what these events add to the debug files in a moment, so that what is due now can start before. */
+  writeSoon(events: readonly Event[]): void {
+    if (this.waiting.length === 0) setImmediate(() => this.flush());
+    this.waiting.push(...events);
+  }
+
+  /** Writes what waits. */
+  flush(): void {
+    const events = this.waiting;
+    this.waiting = [];
+    if (events.length > 0) this.write(events);
   }
 
   /** Writes what these events add to the debug files. */

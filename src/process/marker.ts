@@ -1,5 +1,5 @@
 import type { ProcessEntry } from './process-entry.ts';
-import { processEntry, processTable } from './process-table.ts';
+import { LINUX, processEntry, processTable } from './process-table.ts';
 import { recordedWrapper, type WrapperRecord } from './turn-files.ts';
 import { isRunningOnWindows } from './windows.ts';
 
@@ -18,9 +18,11 @@ export function findTurnProcesses(dir: string, marker: string): Promise<readonly
   return lookTwice(async () => {
     const record = recordedWrapper(dir);
     const table = await processTable();
-    // Once the wrapper is gone its pid may be another group's, and only the marker is proof. A zombie keeps it.
-    const wrapper = table.find((entry) => isWrapper(entry, record, marker));
-    return table.filter((entry) => entry.marker === marker || (wrapper && entry.group === wrapper.pid));
+    // Once the wrapper is gone its pid may be another group's; it is not, as long as a process with the marker is in the group.
+    const isOurGroup = table.some(
+      (entry) => isWrapper(entry, record, marker) || (entry.marker === marker && entry.group === record?.pid),
+    );
+    return table.filter((entry) => entry.marker === marker || (isOurGroup && entry.group === record?.pid));
   });
 }
 
@@ -40,8 +42,8 @@ async function lookTwice(look: () => Promise<readonly ProcessEntry[]>): Promise<
 function isWrapper(entry: ProcessEntry, record: WrapperRecord | undefined, marker: string): boolean {
   if (entry.pid !== record?.pid || entry.group !== entry.pid) return false;
   // A pid and a start time can come again after a reboot; the marker cannot.
-  if (entry.marker !== undefined && entry.marker !== marker) return false;
-  if (record.start !== '') return entry.start === record.start;
+  if (entry.marker !== undefined) return entry.marker === marker;
+  if (record.start !== '' || LINUX) return entry.start === record.start;
   // Without a recorded start time: a process that got the pid later started later, too (`ps` cuts to seconds).
   return Date.parse(entry.start) <= record.writtenMs;
 }

@@ -12,6 +12,7 @@ import {
   type StartedCommand,
 } from './command.ts';
 import { waitForEnd } from './find.ts';
+import { showsMarker } from './process-table.ts';
 import { turnFiles } from './turn-files.ts';
 import { startOnWindows } from './windows.ts';
 import { NEVER_RAN_STATUS, wrapCommand } from './wrapper.ts';
@@ -28,6 +29,8 @@ export async function startCommand(dir: string, command: ProcessCommand): Promis
       const [error] = await once(child, 'error');
       return toNotStarted(command, error);
     }
+    // It is the wrapper's program by now: `spawn` returns only when that runs.
+    environmentsAreVisible ||= showsMarker(child.pid, marker);
     child.unref();
     if (child.stdin instanceof Socket) child.stdin.unref();
     // A write to a command that has ended is no error of ours: its end is reported anyway.
@@ -43,10 +46,13 @@ export async function startCommand(dir: string, command: ProcessCommand): Promis
   }
 }
 
+/** Whether a wrapper has shown us its environment: then those that follow will, too, and need not record their start time. */
+let environmentsAreVisible = false;
+
 /** The wrapper leads its own session, and its streams are files, except a stdin that is to end with our process. */
 function spawnWrapper(dir: string, command: ProcessCommand): ChildProcess {
   const { stdin, stdout, stderr } = turnFiles(dir);
-  const { file, args, env } = wrapCommand(command);
+  const { file, args, env } = wrapCommand(command, !environmentsAreVisible);
   const streams: number[] = [];
   const open = (path: string, flags: string): number => {
     const stream = openSync(path, flags, 0o600);

@@ -28,7 +28,7 @@ export function turnFiles(dir: string): TurnFiles {
 /** What a wrapper has recorded about itself. */
 export interface WrapperRecord {
   readonly pid: number;
-  /** The start time in the system's own unit; empty where a shell cannot find it out. */
+  /** The start time in the system's own unit; empty where a shell cannot find it out, or the marker is proof enough. */
   readonly start: string;
   readonly writtenMs: number;
 }

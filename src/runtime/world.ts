@@ -101,7 +101,7 @@ export async function createWorld(
       if (last !== undefined) backend.release?.(last.step.run);
     },
     notify(events) {
-      debug?.write(events);
+      debug?.writeSoon(events);
       if (!options.debug) for (const event of events) deleteTurnFiles(layout, id, event);
       words.passOn(events);
       notify(events);
@@ -112,6 +112,7 @@ export async function createWorld(
     await backend.close?.();
     await quota.written;
     history?.write();
+    debug?.flush();
     if (control.killSignal.aborted) await endMarked(`${turnContext.runMarker}/`, { graceMs: END_GRACE_MS });
   };
   const wrappedWorld = runtime.wrapWorld(world);

@@ -18,6 +18,8 @@ export const PRIVATE_FILE_MODE = 0o600;
 /** Makes a folder and its parents so that they survive a power cut. An existing folder is left as it is. */
 export async function makePrivateFolder(folder: string, durable = true): Promise<void> {
   try {
+    // Mostly it exists, and to look takes less time than an error.
+    if (isFolder(folder)) return;
     const first = makeFolders(folder);
     if (first === undefined || !durable) return;
     for (let created = folder; created.length >= first.length; created = dirname(created))
@@ -39,11 +41,13 @@ function makeFolders(folder: string): string | undefined {
     return first ?? folder;
   } catch (cause) {
     const code = errorCodeOf(cause);
-    if (code === 'EEXIST' && statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return first;
+    if (code === 'EEXIST' && isFolder(folder)) return first;
     if (code === 'ENOENT' && existsSync(parent)) throw Object.assign(new Error('no folders'), { code: NO_FOLDERS });
     throw cause;
   }
 }
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** How a file is replaced. */
 export interface ReplaceOptions {

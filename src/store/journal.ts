@@ -18,7 +18,15 @@ export interface AppendFile {
 /** Opens a file for appending, and makes it if there is none. */
 export type OpenToAppend = (file: string) => Promise<AppendFile>;
 
-const openToAppend: OpenToAppend = (file) => open(file, 'a', PRIVATE_FILE_MODE);
+/** Writes go to memory of the system and are synchronous; only the sync, which waits for the disk, goes through the thread pool. */
+const openToAppend: OpenToAppend = async (file) => {
+  const handle = await open(file, 'a', PRIVATE_FILE_MODE);
+  return {
+    write: async (bytes, offset, length) => ({ bytesWritten: writeSync(handle.fd, bytes, offset, length) }),
+    datasync: () => handle.datasync(),
+    close: () => handle.close(),
+  };
+};
 
 /** For journals that need not survive a power cut: never synced, every write synchronous. */
 const openUnsynced: OpenToAppend = async (file) => {

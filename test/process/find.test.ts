@@ -135,9 +135,10 @@ describe('the record', () => {
   test('with a reused pid is not the turn, and the other process is not touched', async () => {
     const [turn, other] = [newTurn(), newTurn()];
     const { pid, exited } = await start(other, shell(other, WAIT_FOR_GO));
-    const [, startTime] = await wordsIn(other, 'started');
+    await wordsIn(other, 'started');
+    const { start: startTime } = (await processEntry(pid)) ?? {};
     // The same number with another start time; then even with the right one, as it could be after a reboot.
-    for (const time of [Number(startTime) - 1, startTime]) {
+    for (const time of [Number(startTime) - 1, startTime, '']) {
       writeFileSync(turnFiles(turn.dir).started, `${pid} ${time}\n`);
       expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(DIED);
       expect(await endTurn(turn.dir, turn.marker, { graceMs: 0 })).toStrictEqual({ killed: 0, left: 0 });
@@ -147,12 +148,13 @@ describe('the record', () => {
     expect(await awake(exited)).toStrictEqual({ kind: 'exited', code: 0 });
   });
 
-  test('has the pid and start time of the wrapper', async () => {
+  test('has the pid of the wrapper, and no start time once a wrapper has shown its environment', async () => {
     const turn = newTurn();
     const { pid, exited } = await start(turn, shell(turn, WAIT_FOR_GO));
-    const words = await wordsIn(turn, 'started');
+    expect(await wordsIn(turn, 'started')).toStrictEqual([`${pid}`]);
     const entry = await processEntry(pid);
-    expect([words, entry?.wrapper, entry?.marker]).toStrictEqual([[`${pid}`, entry?.start], true, turn.marker]);
+    expect([entry?.wrapper, entry?.marker]).toStrictEqual([true, turn.marker]);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(ALIVE);
     go(turn);
     await awake(exited);
   });
