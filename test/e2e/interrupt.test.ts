@@ -92,9 +92,16 @@ withEachClaude('an interruption', (pinned) => {
     await rig.api.seen(({ prompt }) => prompt.startsWith('I am START'));
     const asked = interrupt(rig, 'Other words «say <goto>NEXT</goto>»');
     const runs = join(rig.cwd, '.raymond', 'runs');
-    while (!existsSync(join(runs, readdirSync(runs)[0] ?? '', 'said'))) await delay(5);
+    const folder = join(runs, readdirSync(runs)[0] ?? '', 'said');
+    // It is in the journal as soon as its file is gone.
+    let isTakenUp = false;
+    const settled = asked.then(() => {
+      isTakenUp = true;
+    });
+    while (!isTakenUp && (!existsSync(folder) || readdirSync(folder).length === 0)) await delay(1);
+    while (!isTakenUp && readdirSync(folder).length > 0) await delay(1);
     writeFileSync(join(rig.cwd, 'go'), '');
-    await Promise.all([killed, asked.catch(() => {})]);
+    await Promise.all([killed, settled.catch(() => {})]);
     const run = await resumeToEnd(rig);
     expect(run.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'over' }]);
   });
