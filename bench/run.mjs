@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { measureAsks } from './asks.mjs';
 import { measureDispatcher } from './dispatcher.mjs';
 import { measureEvaluators } from './evaluators.mjs';
+import { measureFleet } from './fleet.mjs';
 import { measureForks } from './forks.mjs';
 import { measureGotos } from './gotos.mjs';
 import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
@@ -37,6 +38,7 @@ const FIGURES = {
   page: measurePageFrames,
   workflows: measureWorkflows,
   worktrees: measureWorktrees,
+  fleet: measureFleet,
 };
 
 const words = process.argv.slice(2);
