@@ -36,6 +36,8 @@ export async function placeRun(
       else await queues.add(client, request, { name: 'drive', worker });
     }),
   );
+  // Only tidiness: what cannot be removed now does no harm.
+  if (attempt > 1) await queues.forgetPlace(request, attempt - 1).catch(() => {});
 }
 
 async function chooseWorker(client: PoolClient, labels: readonly string[]): Promise<string | null> {

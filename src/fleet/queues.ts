@@ -39,6 +39,8 @@ const POLL_INTERVAL_MS = 100;
 
 const queueOf = (worker: string): string => `d:${worker}`;
 
+const placeId = ({ run, life }: DriveRequest, attempt: number): string => `${run}/place/${life}/${attempt}`;
+
 /** Puts work into the queues. */
 export class QueueClient {
   private readonly client: DBOSClient;
@@ -68,12 +70,17 @@ export class QueueClient {
       {
         workflowName: work.name,
         queueName: isPlace ? DRIVERS : queueOf(work.worker),
-        workflowID: isPlace ? `${run}/place/${life}/${work.attempt}` : `${run}/drive/${life}`,
+        workflowID: isPlace ? placeId(request, work.attempt) : `${run}/drive/${life}`,
         appVersion: VERSION,
         ...(isPlace && work.attempt > 1 && { delaySeconds: RETRY_PLACING_AFTER_S }),
       },
       ...(isPlace ? [request, work.attempt] : [request]),
     );
+  }
+
+  /** Removes the entry of an earlier attempt to place a run, of which there may be thousands while nobody can take it. */
+  async forgetPlace(request: DriveRequest, attempt: number): Promise<void> {
+    await this.client.deleteWorkflow(placeId(request, attempt));
   }
 
   /** Makes the queues that a worker serves. */

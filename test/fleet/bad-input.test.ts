@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/fleet/database.ts';
+import { placeRun } from '../../src/fleet/place-run.ts';
+import { QueueClient } from '../../src/fleet/queues.ts';
 import { PostgresServer } from '../postgres/server.ts';
 import { Fleet } from './fleet.ts';
 
@@ -100,6 +102,19 @@ describe('a database that cannot be used gets a sentence', () => {
     ]);
     expect(existsSync(`${fleet.folder}/ran`)).toBe(false);
   });
+});
+
+test('a run that nobody can take leaves no row for every time that it was tried', async () => {
+  const started = fleet.start(['run', 'hello', '--run-id', 'lonely', '--label', 'repo=app']);
+  await started.says('run lonely');
+  await started.kill();
+  const queues = await QueueClient.open(fleet.database);
+  const request = { run: 'lonely', life: 1, options: {}, retry: false };
+  for (let attempt = 1; attempt <= 5; attempt += 1) await placeRun(fleet.database, queues, request, attempt);
+  const entries = await fleet.database.query('select workflow_uuid as id from raymond_dbos.workflow_status order by 1');
+  expect(entries).toStrictEqual([{ id: 'lonely/place/1/5' }, { id: 'lonely/place/1/6' }]);
+  expect((await fleet.run('status', 'lonely')).out).toContain('It waits for a worker with the label repo=app.');
+  await queues.close();
 });
 
 describe('who waits for a database', () => {
