@@ -83,6 +83,11 @@ export class QueueClient {
     await this.client.deleteWorkflow(placeId(request, attempt));
   }
 
+  /** Puts the entry of a run back into the queue of its worker: it was taken by a process that may not drive the run. */
+  async putBack({ run, life }: DriveRequest, worker: string): Promise<void> {
+    await this.client.resumeWorkflow(`${run}/drive/${life}`, { queueName: queueOf(worker) });
+  }
+
   /** Makes the queues that a worker serves. */
   async register(worker: string): Promise<void> {
     for (const queue of [DRIVERS, queueOf(worker)])

@@ -18,6 +18,8 @@ export interface WorkerFacts {
 /** The right to a worker's name, which nobody else has at the same time. */
 export interface WorkerName {
   readonly identity: ProcessIdentity;
+  /** Whether nobody else has taken it meanwhile. */
+  isMine(): Promise<boolean>;
   /** Tells the others that this worker takes nothing new. */
   leave(): Promise<void>;
   /** Gives the name up. */
@@ -67,6 +69,10 @@ export async function claimWorkerName(
   };
   return {
     identity,
+    async isMine() {
+      const sql = 'select 1 from raymond.workers where name = $1 and token = $2';
+      return (await database.whenReachable(() => database.query(sql, [name, token]))).length > 0;
+    },
     leave: () => change('update raymond.workers set leaving = true'),
     async release() {
       clearInterval(timer);

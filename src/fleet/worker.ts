@@ -76,6 +76,11 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   };
   const driven = new Set<Promise<unknown>>();
   const drive = async (wanted: DriveRequest): Promise<void> => {
+    // A process that stood still for long may have lost its name, and not know it yet.
+    if (!(await workerName.isMine())) {
+      await queues.putBack(wanted, name);
+      return NEVER;
+    }
     if (leaving.signal.aborted) return NEVER;
     say(`${wanted.run} is taken up`);
     const driving = driveRun(wanted, worker);
