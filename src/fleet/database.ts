@@ -86,6 +86,7 @@ export class Database {
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 const CONNECT_WITHIN_MS = 10_000;
+const IDLE_IN_TRANSACTION_MS = 60_000;
 
 /** Opens a database; nothing is sent to it yet. */
 export async function openDatabase(address: string, connections = 4, onWait?: OnWait): Promise<Database> {
@@ -96,6 +97,8 @@ export async function openDatabase(address: string, connections = 4, onWait?: On
     max: connections,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     keepAlive: true,
+    // Whoever stands still in a transaction must not keep its locks.
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     application_name: 'raymond',
   });
   // A connection that breaks while nobody uses it is replaced; who uses one gets the error.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -81,9 +81,9 @@ export async function unpackWorkflow(
       readonly files: readonly PackedFile[];
     };
     if (format !== FORMAT) throw unknownFormatError(format);
-    const temporary = `${target}.${process.pid}.new`;
-    rmSync(temporary, { recursive: true, force: true });
-    mkdirSync(temporary, { recursive: true, mode: 0o700 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // Each of several runs that begin at the same time fills a folder of its own; the first one counts.
+    const temporary = mkdtempSync(`${target}.`);
     for (const { path: file, executable, content } of files) {
       const place = join(temporary, file);
       if (relative(temporary, place).startsWith('..')) throw unknownFormatError(format);
