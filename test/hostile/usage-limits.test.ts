@@ -1,9 +1,21 @@
 import { exitCodeOf } from '../../src/events/run-document.ts';
 import { answersWith, type FakeCall, fakePrompt, RESULT, refused } from './fake-prompt.ts';
-import { describe, eventsOf, expect, expectStuck, failures, resultOf, test } from './rig.ts';
+import {
+  describe,
+  eventsOf,
+  expect,
+  expectStuck,
+  type FinishedRun,
+  failures,
+  type Rig,
+  resultOf,
+  test,
+} from './rig.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
+/** A time that is known to the second gets a little of its own, so that not all runs go on in the same moment. */
+const MAX_JITTER_MS = 10_000;
 const NO_WAIT = { wait: false };
 
 /** A full hour, two to three hours from now: the texts tell no seconds. */
@@ -21,7 +33,38 @@ const limited = (text: string): FakeCall => refused(text, 'rate_limit', { api_er
 
 const event = (rate_limit_info: object): { line: object } => ({ line: { type: 'rate_limit_event', rate_limit_info } });
 
+async function pausedByLimit(rig: Rig, act: FakeCall): Promise<FinishedRun> {
+  const finished = await rig.run({ 'START.md': fakePrompt(act, RESULT) }, NO_WAIT);
+  expectStuck(
+    finished,
+    'paused',
+    /Claude's usage limit is reached: .*; nothing new is started, a resume after .* goes on/,
+  );
+  expect(failures(finished)).toStrictEqual(['usage_limit']);
+  expect(exitCodeOf(finished.run)).toBe(3);
+  return finished;
+}
+
+const untilMsOf = ({ run: { stop } }: FinishedRun): number | null =>
+  stop?.kind === 'usage_limit' ? stop.untilMs : null;
+
+function expectJustAfterReset(ms: number | null | undefined): void {
+  expect(ms).toBeGreaterThanOrEqual(resetsMs);
+  expect(ms).toBeLessThanOrEqual(resetsMs + MAX_JITTER_MS);
+}
+
 describe.concurrent('a usage limit pauses a run that does not wait, and the message says when it ends', () => {
+  test.for<[string, FakeCall]>([
+    ['by the hour', limited(`You've hit your limit · resets ${hour} (Asia/Tokyo)`)],
+    ['by the minute', limited(`You've hit your session limit · resets ${hourAndMinute} (Asia/Tokyo)`)],
+    ['for extra usage', limited(`You're out of extra usage · resets ${hourAndMinute} (Asia/Tokyo)`)],
+    ['by the day', limited(`You've hit your weekly limit · resets ${day} at ${hour} (Asia/Tokyo)`)],
+  ])('%s', async ([, act], { rig }) => {
+    const finished = await pausedByLimit(rig, act);
+    expect(untilMsOf(finished)).toBe(resetsMs + MINUTE_MS);
+    expect(resultOf(await rig.resume(finished))).toBe('done');
+  });
+
   test.for<[string, FakeCall]>([
     [
       'as the event says, exactly',
@@ -30,25 +73,14 @@ describe.concurrent('a usage limit pauses a run that does not wait, and the mess
         ...limited("You've hit your limit · resets 1am (Asia/Tokyo)"),
       ],
     ],
-    ['by the hour', limited(`You've hit your limit · resets ${hour} (Asia/Tokyo)`)],
-    ['by the minute', limited(`You've hit your session limit · resets ${hourAndMinute} (Asia/Tokyo)`)],
-    ['for extra usage', limited(`You're out of extra usage · resets ${hourAndMinute} (Asia/Tokyo)`)],
-    ['by the day', limited(`You've hit your weekly limit · resets ${day} at ${hour} (Asia/Tokyo)`)],
     ['in seconds since 1970', limited(`Claude AI usage limit reached|${resetsAt}`)],
     [
       'even if only the words tell that it is one, and the exit code is 0',
       [{ init: {} }, { result: { is_error: true, result: `Claude AI usage limit reached|${resetsAt}` } }],
     ],
-  ])('%s', async ([, act], { rig }) => {
-    const finished = await rig.run({ 'START.md': fakePrompt(act, RESULT) }, NO_WAIT);
-    expectStuck(
-      finished,
-      'paused',
-      /Claude's usage limit is reached: .*; nothing new is started, a resume after .* goes on/,
-    );
-    expect(failures(finished)).toStrictEqual(['usage_limit']);
-    expect(finished.run.stop).toMatchObject({ kind: 'usage_limit', untilMs: resetsMs + MINUTE_MS });
-    expect(exitCodeOf(finished.run)).toBe(3);
+  ])('%s, to the second', async ([, act], { rig }) => {
+    const finished = await pausedByLimit(rig, act);
+    expectJustAfterReset(untilMsOf(finished));
     expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 
@@ -71,9 +103,9 @@ test('a run that waits sleeps until the usage limit ends, which is not a retry',
     { onEvent: ({ kind }, running) => kind === 'sleeping' && running().stop() },
   );
   expectStuck(finished, 'paused', /Claude's usage limit is reached: .*; waiting until /);
-  expect(eventsOf(finished, 'sleeping')).toMatchObject([
-    { why: 'usage_limit', untilMs: resetsMs + MINUTE_MS, count: 0 },
-  ]);
+  const sleeping = eventsOf(finished, 'sleeping');
+  expect(sleeping).toMatchObject([{ why: 'usage_limit', count: 0 }]);
+  expectJustAfterReset(sleeping[0]?.untilMs);
   expect(resultOf(await rig.resume(finished))).toBe('done');
 });
 

@@ -90,7 +90,11 @@ test.each([true, 'false', 0, null, undefined])('only a plain false is a success,
 });
 
 test.each([
-  ['a tool result', { type: 'user', parent_tool_use_id: 't' }, { kind: 'tool_results', thread: 't', results: [] }],
+  [
+    'a tool result',
+    { type: 'user', parent_tool_use_id: 't' },
+    { kind: 'tool_results', thread: 't', results: [], echoOf: null },
+  ],
   [
     'a limit',
     {
