@@ -103,6 +103,8 @@ export async function openDatabase(address: string, connections = 4, onWait?: On
   });
   // A connection that breaks while nobody uses it is replaced; who uses one gets the error.
   pool.on('error', () => {});
+  // Nobody listens to one that is taken from the pool and asks nothing just now, say in a transaction.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return new Database(address, pool, onWait);
 }
 
@@ -119,7 +121,8 @@ const UNABLE_CODES = /^(53|58|25006)/;
 const TLS = /SSL|TLS|CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/i;
 /** The codes of PostgreSQL have a digit; those of the system, such as EPERM, have none. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
-const UNREACHABLE_WORDS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered/;
+const UNREACHABLE_WORDS =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered|Unable to connect to system database.*(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|starting up|shutting down|terminat)/;
 const CHECK_TLS = 'Check sslmode and sslrootcert in its address; docs/fleet.md says more.';
 const CHECK_ADDRESS = 'Check --database, RAYMOND_DATABASE or `database` in config.toml.';
 
@@ -132,7 +135,7 @@ export function explainDatabaseError(address: string, error: unknown): unknown {
   const explained = (message: string, hint: string): RaymondError =>
     new RaymondError(message, { exitCode: EXIT.usage, hint, cause: error });
   if (UNREACHABLE_CODES.test(code) || UNREACHABLE_WORDS.test(reason)) {
-    const message = `The database ${name} cannot be reached (${code || reason}).`;
+    const message = `The database ${name} cannot be reached (${code || (/\bE[A-Z_]{4,}\b/.exec(reason)?.[0] ?? reason)}).`;
     return new DatabaseUnreachable(message, { exitCode: EXIT.usage, hint: CHECK_ADDRESS, cause: error });
   }
   if (UNABLE_CODES.test(code)) {
