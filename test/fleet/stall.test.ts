@@ -6,10 +6,10 @@ import { PostgresServer } from '../postgres/server.ts';
 import { Fleet } from './fleet.ts';
 
 // Its deadline is 30 s, which the suite has no time for.
-const isLong = process.env.RAYMOND_FLEET_KILLS === undefined;
+const isLong = process.env.RAYMOND_LONG_TESTS === undefined;
 
 test.skipIf(isLong)(
-  'a worker that stood still past its deadline has lost its name and its runs (takes 40 s: only with RAYMOND_FLEET_KILLS)',
+  'a worker that stood still past its deadline has lost its name and its runs (takes 40 s: only with RAYMOND_LONG_TESTS)',
   async () => {
     const server = await PostgresServer.start();
     const fleet = await Fleet.open(server);
