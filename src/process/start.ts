@@ -52,7 +52,8 @@ let environmentsAreVisible = false;
 /** The wrapper leads its own session, and its streams are files, except a stdin that is to end with our process. */
 function spawnWrapper(dir: string, command: ProcessCommand): ChildProcess {
   const { stdin, stdout, stderr } = turnFiles(dir);
-  const { file, args, env } = wrapCommand(command, !environmentsAreVisible);
+  // What takes its input from us lives long, and others look for it by its start time.
+  const { file, args, env } = wrapCommand(command, !environmentsAreVisible || command.input === 'pipe');
   const streams: number[] = [];
   const open = (path: string, flags: string): number => {
     const stream = openSync(path, flags, 0o600);

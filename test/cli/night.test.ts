@@ -68,8 +68,8 @@ test('in the morning, status tells what became of each worker and what to do', a
   await owner.exited;
   const turns = join(cwd, '.raymond/runs/night/turns');
   for (const name of readdirSync(turns).filter((each) => each.endsWith('-BUILD'))) {
-    const [pid, , code] = readFileSync(join(turns, name, 'started'), 'utf8').split(/\s+/);
-    if (code === undefined || code === '') process.kill(-Number(pid), 'SIGKILL');
+    const [start = '', code = ''] = readFileSync(join(turns, name, 'started'), 'utf8').split('\n');
+    if (code === '') process.kill(-Number.parseInt(start, 10), 'SIGKILL');
   }
   reboot(join(cwd, '.raymond'));
 
