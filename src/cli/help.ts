@@ -1,4 +1,4 @@
-import { Help } from 'commander';
+import { type Command, Help } from 'commander';
 import { EXIT } from '../errors.ts';
 import type { CommandSpec, ExitCodeMeaning } from './command.ts';
 
@@ -61,6 +61,11 @@ export class HelpLayout extends Help {
   constructor(columns: number) {
     super();
     this.helpWidth = columns;
+  }
+
+  /** All commands have options: the usage says so once. */
+  override subcommandTerm(command: Command): string {
+    return super.subcommandTerm(command).replace(' [options]', '');
   }
 
   override formatItem(term: string, width: number, help: string, helper: Help): string {
