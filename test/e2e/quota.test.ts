@@ -5,6 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { PINNED } from '../claude-code/pinned.ts';
 import type { Reply } from '../messages-api/reply.ts';
 import { resumeToEnd, setUp, textReply, withEachClaude } from './rig.ts';
 
@@ -74,11 +75,12 @@ withEachClaude('a subscription', (pinned) => {
     });
     await mkdir(join(rig.cwd, '.raymond'));
     await writeFile(join(rig.cwd, '.raymond', 'config.toml'), '[raymond]\nreserve = "20%"\n');
-    // A short name makes for a short delay after the reset.
-    const args = [CLI, 'run', join(rig.cwd, '..', 'workflow'), '--claude', pinned.path, '--run-id', 'q'];
+    // A short name makes for a short delay after the reset; each version has one of its own, because they run at the same time.
+    const id = pinned === PINNED[0] ? 'q' : 'r';
+    const args = [CLI, 'run', join(rig.cwd, '..', 'workflow'), '--claude', pinned.path, '--run-id', id];
     const child = spawn(process.execPath, args, { cwd: rig.cwd, env: rig.env, stdio: 'ignore' });
     const exited = once(child, 'exit');
-    const journal = join(rig.cwd, '.raymond', 'runs', 'q', 'journal.jsonl');
+    const journal = join(rig.cwd, '.raymond', 'runs', id, 'journal.jsonl');
     const isAsleep = (): boolean => existsSync(journal) && readFileSync(journal, 'utf8').includes('"kind":"sleeping"');
     while (!isAsleep() && child.exitCode === null) await delay(20);
     child.kill('SIGKILL');
