@@ -106,7 +106,8 @@ function expectRightCosts(rig: Rig, run: Run, fails: readonly InjectedFailure[])
 
 withEachClaude('a run', (pinned) => {
   test('sleeps until a usage limit ends, without further requests', async (context) => {
-    const reset = Math.floor(Date.now() / 1000) + 2;
+    // Late enough that it lies ahead when the limit is reached: after one that has passed, a run waits for a minute.
+    const reset = Math.floor(Date.now() / 1000) + 8;
     const rig = await setUpWorkers(context, pinned, ['limit', 'nothing'], {
       detail: String(reset),
       options: { parallel: 1 },
