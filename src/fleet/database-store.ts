@@ -1,7 +1,7 @@
 import type { Run } from '../core/run.ts';
 import { changeOf } from '../store/change.ts';
 import { noSuchRunError } from '../store/load.ts';
-import { findDoubtfulTurns, includesTurn, type OpenedRun, takenOverError } from '../store/opened-run.ts';
+import { findDoubtfulTurns, includesTurn, type OpenedRun, TakenOverError } from '../store/opened-run.ts';
 import { serializeSavedRun } from '../store/serialize-run.ts';
 import { type SnapshotOptions, SnapshotWriter } from '../store/snapshot-writer.ts';
 import type { StopMode } from '../store/stop-request.ts';
@@ -103,7 +103,7 @@ function storeOf(database: Database, saved: OpenedRun, epoch: number, options: D
       try {
         await database.whenReachable(async () => {
           const rows = await database.query(SAVE, [id, epoch, last.seq, last.status, from, numbers, changes]);
-          if (rows.length === 0 && !(await isSaved(last))) throw takenOverError(id);
+          if (rows.length === 0 && !(await isSaved(last))) throw new TakenOverError(id);
         });
       } catch (error) {
         failure = error;

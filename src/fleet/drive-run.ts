@@ -3,11 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Run } from '../core/run.ts';
 import { initialEvents } from '../core/step.ts';
 import type { World } from '../engine/world.ts';
-import { EXIT, errorMessageOf, RaymondError } from '../errors.ts';
+import { errorMessageOf, RaymondError } from '../errors.ts';
 import { continueRun } from '../runtime/resume.ts';
 import { PRODUCTION, type Runtime } from '../runtime/run-context.ts';
 import type { RunHandle } from '../runtime/run-handle.ts';
 import type { StoreLayout } from '../store/layout.ts';
+import { TakenOverError } from '../store/opened-run.ts';
 import { openWorkflow } from '../workflow/workflow.ts';
 import type { Database } from './database.ts';
 import { createDatabaseAnswers } from './database-answers.ts';
@@ -47,7 +48,7 @@ export async function driveRun(request: DriveRequest, worker: WorkerContext): Pr
       await database.whenReachable(() => noteEnd(database, request, status));
       return true;
     } catch (error) {
-      if (isTakenOver(error)) {
+      if (error instanceof TakenOverError) {
         worker.warn(`${id} is driven by another worker now`);
         return false;
       }
@@ -66,9 +67,6 @@ const onceAborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-
-const isTakenOver = (error: unknown): boolean =>
-  error instanceof RaymondError && error.exitCode === EXIT.paused && error.message.includes('taken it over');
 
 function describeError(error: unknown): string {
   const hint = error instanceof RaymondError && error.hint !== undefined ? ` ${error.hint}` : '';

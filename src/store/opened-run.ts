@@ -31,12 +31,15 @@ export function findDoubtfulTurns(
 export const includesTurn = (turns: SavedRun['doubtful'], { agent, turn }: SavedRun['doubtful'][number]): boolean =>
   turns.some((each) => each.agent === agent && each.turn === turn);
 
-/** The error for a step of a run that another process has taken over. */
-export const takenOverError = (id: string): RaymondError =>
-  new RaymondError(`Run ${id} is no longer owned by this process: another one has taken it over.`, {
-    exitCode: EXIT.paused,
-    hint: 'Nothing more is started here. Running turns finish by themselves.',
-  });
+/** A step of a run that another process has taken over: it is not saved. */
+export class TakenOverError extends RaymondError {
+  constructor(id: string) {
+    super(`Run ${id} is no longer owned by this process: another one has taken it over.`, {
+      exitCode: EXIT.paused,
+      hint: 'Nothing more is started here. Running turns finish by themselves.',
+    });
+  }
+}
 
 /** The error for a run whose id is taken. */
 export const runExistsError = (id: string): RaymondError =>

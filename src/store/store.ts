@@ -20,7 +20,7 @@ import {
   includesTurn,
   type OpenedRun,
   runExistsError,
-  takenOverError,
+  TakenOverError,
 } from './opened-run.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
 import { readRunStart } from './rebuild.ts';
@@ -169,7 +169,7 @@ const openJournal = (
   Journal.open(layout.journalFile(id), end, {
     owner: end.owner,
     fence() {
-      if (!owner.stillOwner()) throw takenOverError(id);
+      if (!owner.stillOwner()) throw new TakenOverError(id);
     },
     openFile,
     durable,
