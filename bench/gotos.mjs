@@ -45,18 +45,21 @@ export async function measureGotos({ command, workshop, quick }) {
   return figures;
 }
 
+/** The environment of a Claude Code that talks to this API and has a home of its own. */
+export const claudeEnv = (home, url) => ({
+  PATH: process.env.PATH,
+  HOME: home,
+  ANTHROPIC_BASE_URL: url,
+  ANTHROPIC_API_KEY: 'made-up',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+});
+
 /** The times from the end of each answer to the next request. */
 async function measure(place, count, work) {
   const api = await startApi((asked) => (asked < count ? '<goto>START</goto>' : '<result>done</result>'));
   const home = join(place, 'home');
   mkdirSync(home);
-  const env = {
-    PATH: process.env.PATH,
-    HOME: home,
-    ANTHROPIC_BASE_URL: api.url,
-    ANTHROPIC_API_KEY: 'made-up',
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-  };
+  const env = claudeEnv(home, api.url);
   try {
     await work(place, env);
   } finally {

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { pathOfClaude, startApi } from './gotos.mjs';
+import { claudeEnv, pathOfClaude, startApi } from './gotos.mjs';
 import { newWorkshop } from './harness.mjs';
 
 const AGENTS = 2;
@@ -38,13 +38,7 @@ const api = await startApi((asked) => {
   if (Date.now() >= endsAt) return '<result>done</result>';
   return asked % RESET_EVERY === 0 ? '<reset>WORK</reset>' : '<goto>WORK</goto>';
 }, API_MS);
-const env = {
-  PATH: process.env.PATH,
-  HOME: home,
-  ANTHROPIC_BASE_URL: api.url,
-  ANTHROPIC_API_KEY: 'made-up',
-  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-};
+const env = claudeEnv(home, api.url);
 const command = fileURLToPath(new URL('../dist/raymond.js', import.meta.url));
 const args = [command, 'run', folder, '--claude', claude, '--budget', '0', '--quiet', '--run-id', 'soak'];
 const run = spawn(process.execPath, args, { cwd: place, env, stdio: ['ignore', 'ignore', 'inherit'] });

@@ -2,12 +2,13 @@
 //   npm run torture -- fleet [--rounds 50] [--blows 6] [--seed N] [--version 325] [--claude-every 5] [--out FILE]
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PostgresServer } from '../test/postgres/server.ts';
 import { FLEET_MODES, type RoundReport, tortureFleet } from './fleet-torture.ts';
 import { claudeOf, PROJECT } from './install.ts';
+import { describeMachine } from './machine.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(3),
@@ -62,10 +63,7 @@ const summary = {
   steps: sum(reports.map(({ steps }) => steps)),
   takeovers: sum(reports.map(({ epochs }) => epochs)),
   failures,
-  node: process.version,
-  machine: `${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()
-    .map((load) => load.toFixed(1))
-    .join(' ')}`,
+  ...describeMachine(),
 };
 await mkdir(dirname(out), { recursive: true });
 await writeFile(out, `${JSON.stringify({ ...summary, reports }, null, 2)}\n`);

@@ -2,10 +2,11 @@
 //   npm run torture -- --kills 100 [--seed N] [--version 325] [--modes orchestrator,turn] [--words 6] [--out FILE]
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { claudeOf, installRaymond, PROJECT } from './install.ts';
+import { describeMachine } from './machine.ts';
 import { endAll } from './rig.ts';
 import { type Mode, midTurn, type TrialReport, torture } from './torture.ts';
 
@@ -81,10 +82,7 @@ const summary = {
   byTime: count(kills.map(({ when }) => when)),
   exits: count(trials.flatMap(({ exits }) => exits.map(String))),
   failures,
-  node: process.version,
-  machine: `${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()
-    .map((load) => load.toFixed(1))
-    .join(' ')}`,
+  ...describeMachine(),
 };
 await mkdir(dirname(out), { recursive: true });
 await writeFile(out, `${JSON.stringify({ ...summary, trials }, null, 2)}\n`);

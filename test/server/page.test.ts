@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { runWorkflow } from '../../src/runtime/start.ts';
 import { type Browser, findChromium, launch, type Page } from '../chromium/browser.ts';
 import { appears, waiting, writeWorkflow } from '../cli/owners.ts';
+import { startSlowRun } from './slow-run.ts';
 import { startTestServer, type TestServer } from './test-server.ts';
 
 const chromium = findChromium();
@@ -120,14 +120,7 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
 
   test('says something to an agent, and interrupts it', async () => {
     const server = await startTestServer();
-    writeWorkflow(server.cwd, 'wf', { 'START.md': 'Begin.' });
-    writeFileSync(
-      join(server.cwd, 'answers.yaml'),
-      'answers: { START: { text: <result>slow</result>, seconds: 600 } }\n',
-    );
-    const options = { agent: `replay:${join(server.cwd, 'answers.yaml')}` };
-    const env = { ...process.env, RAYMOND_REPLAY: '' };
-    const running = await runWorkflow(join(server.cwd, 'wf'), { cwd: server.cwd, runId: 'r1', env, options });
+    const running = await startSlowRun(server);
     const { page, errors } = await open(server, { viewport: NARROW });
     page.on('dialog', (dialog) => void dialog.accept());
     await page.click('.run-row');

@@ -1,21 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { runWorkflow } from '../../src/runtime/start.ts';
-import { writeWorkflow } from '../cli/owners.ts';
+import { startSlowRun } from './slow-run.ts';
 import { startTestServer, type TestServer } from './test-server.ts';
 
 /** A server over a run r1 whose first turn takes long, and then the address of the run. */
 async function startRun(): Promise<{ server: TestServer; path: string; finished: Promise<unknown> }> {
   const server = await startTestServer();
-  writeWorkflow(server.cwd, 'wf', { 'START.md': 'Begin.' });
-  writeFileSync(
-    join(server.cwd, 'answers.yaml'),
-    'answers: { START: { text: <result>slow</result>, seconds: 600 } }\n',
-  );
-  const options = { agent: `replay:${join(server.cwd, 'answers.yaml')}` };
-  const env = { ...process.env, RAYMOND_REPLAY: '' };
-  const running = await runWorkflow(join(server.cwd, 'wf'), { cwd: server.cwd, runId: 'r1', env, options });
+  const running = await startSlowRun(server);
   const path = `/api/runs/${await server.id()}/r1`;
   await vi.waitFor(async () =>
     expect((await server.get(path)).body).toMatchObject({ agents: [{ status: 'running', turns: 1 }] }),
