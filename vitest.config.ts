@@ -12,6 +12,7 @@ export default defineConfig({
     // Nobody's own settings may change what is tested, also in processes that a test starts.
     env: { XDG_CONFIG_HOME: join(tmpdir(), 'raymond-tests-have-no-settings') },
     globalSetup: 'test/remove-settings.ts',
+    setupFiles: 'test/property-seed.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
     reporters: summary ? ['default', ['json', { outputFile: summary }]] : ['default'],

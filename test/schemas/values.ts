@@ -28,6 +28,6 @@ export const NAMES: readonly string[] = [
 /** Names of states, and some that cannot be. One without an extension does not tell what it is. */
 export const STATES: readonly string[] = [
   ...['START.md', 'CHECK.sh', 'A.B.md', 'CHECK.ps1', 'OTHER.bat'],
-  ...['review/START.md', 'review/CHECK.sh', 'main/review/START.md', '/START.md', 'review/.md'],
+  ...['review/START.md', 'review/CHECK.sh', 'main/review/START.md', '/START.md'],
   ...['', 'a/b.md', 'a\\b.md', 'a\0.md'],
 ];
