@@ -144,6 +144,8 @@ export interface Agent extends Position {
   readonly forkedBy: ForkOrigin | null;
   /** Null if it works in a folder that others may use, too. */
   readonly worktree: Worktree | null;
+  /** The worker of a fleet that has its conversation and its folder, and takes its turns; null for a run in files. */
+  readonly home: string | null;
   /** The join of its parent that has taken note of it: it is done, and never goes on again. Null before. */
   readonly joinedBy: number | null;
   readonly phase: Phase;
@@ -190,7 +192,7 @@ export interface Agent extends Position {
 }
 
 type AgentOrigin = Pick<Agent, 'id' | 'parent' | 'state' | 'cwd' | 'input' | 'model' | 'effort' | 'variables'> &
-  Partial<Pick<Agent, 'forkedBy' | 'task' | 'nesting' | 'worktree'>>;
+  Partial<Pick<Agent, 'forkedBy' | 'task' | 'nesting' | 'worktree' | 'home'>>;
 
 /** An agent about to enter its first state. */
 export function newAgent({
@@ -199,6 +201,7 @@ export function newAgent({
   task = null,
   nesting = 0,
   worktree = null,
+  home = null,
   ...origin
 }: AgentOrigin & { since: number }): Agent {
   return {
@@ -207,6 +210,7 @@ export function newAgent({
     task,
     nesting,
     worktree,
+    home,
     joinedBy: null,
     session: null,
     stack: [],

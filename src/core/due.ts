@@ -54,7 +54,12 @@ export const turnRefOf = (event: {
   readonly evaluator: string | null;
 }): TurnRef => ({ agent: event.agent, number: event.turn, state: event.evaluator ?? event.state });
 
-interface TurnBase extends TurnRef, AgentFolders, TurnResultCheck, Pick<Position, 'cwd' | 'input'> {
+interface TurnBase
+  extends TurnRef,
+    AgentFolders,
+    TurnResultCheck,
+    Pick<Position, 'cwd' | 'input'>,
+    Pick<Agent, 'home'> {
   /** The number of the agent's visit to the state, and of the turn within that visit; both from 1. */
   readonly visit: number;
   readonly attempt: number;
@@ -108,7 +113,7 @@ export interface SleepTurn {
 }
 
 /** A turn about an agent's git worktree. It can be taken again at any time, so it needs no record. */
-export interface WorktreeTurn {
+export interface WorktreeTurn extends Pick<Agent, 'home'> {
   readonly kind: 'worktree';
   readonly agent: string;
   readonly state: string;
@@ -228,14 +233,14 @@ function affordableClaudeTurns(run: Run, { ongoing, inLine }: AgentsByWait): rea
 }
 
 /** What is to be done about the worktree of an agent. */
-const worktreeTurnOf = ({ id, state, worktree, cwd }: Agent, isWanted: boolean): WorktreeTurn => ({
-  ...{ kind: 'worktree', agent: id, state, isWanted, place: placeOf(worktree), cwd },
+const worktreeTurnOf = ({ id, state, worktree, cwd, home }: Agent, isWanted: boolean): WorktreeTurn => ({
+  ...{ kind: 'worktree', agent: id, state, isWanted, place: placeOf(worktree), cwd, home },
 });
 
 const STATE_PROMPT: TurnPrompt = { kind: 'state' };
 
 function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
-  const { id, phase, cwd, input, evaluation } = agent;
+  const { id, phase, cwd, input, evaluation, home } = agent;
   if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, why: phase.why, untilMs: phase.untilMs };
   if (phase.kind === 'worktree') return worktreeTurnOf(agent, phase.outcome === null);
   if (phase.kind === 'asking') return askTurnOf(run, agent, phase);
@@ -250,6 +255,7 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     visit: evaluation === null ? visitCount(agent) + (agent.rules === null ? 1 : 0) : evaluationCount(agent),
     attempt: agent.tries + (record === null ? 1 : 0),
     cwd,
+    home,
     input,
     ...workFoldersOf(run, agent),
     variables: promptVariables(run, agent),

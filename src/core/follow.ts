@@ -256,7 +256,8 @@ function startWorkers(run: Run, parent: Agent, forkingState: string, workers: re
     newIds.add(next.id);
     const task = inheritsTask ? taskNameOf(parent) : null;
     const worktree = takesWorktree ? ({ kind: 'wanted' } as const) : null;
-    newAgents.push(newAgent({ ...worker, id: next.id, parent: parent.id, forkedBy, task, worktree, since: run.seq }));
+    const origin = { id: next.id, parent: parent.id, forkedBy, home: parent.home };
+    newAgents.push(newAgent({ ...worker, ...origin, task, worktree, since: run.seq }));
   }
   const { agents, ...rest } = withAgent(run, { ...parent, forks });
   return {

@@ -120,6 +120,8 @@ export interface WorktreeMade extends AgentSignal {
   readonly kind: 'worktree_made';
   readonly place: WorktreePlace;
   readonly cwd: string;
+  /** The worker that has it from now on; left out if that is the one of before. */
+  readonly home?: string;
 }
 
 /** The worktree of a worker cannot be made. */

@@ -59,6 +59,8 @@ export interface WorktreeOpened extends WorkerEvent {
   readonly repository: string;
   /** The folder in it that the worker works in. */
   readonly cwd: string;
+  /** The machine of a fleet that has it, if that is not the one of before. */
+  readonly home?: string;
 }
 
 /** A worker has come to its end in a git worktree, which is looked at now: the event of its end comes afterwards. */

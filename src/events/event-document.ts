@@ -221,8 +221,8 @@ const FIELDS: EventFormatters<object> = {
   agent_ended: ({ agent, state, result }) => ({ agent, state, result }),
   agent_resumed: ({ agent, state }) => ({ agent, state }),
   worktree_opening: ({ agent, state }) => ({ agent, state }),
-  worktree_opened: ({ agent, state, path, branch, base, repository, cwd }) => {
-    return { agent, state, path, branch, base, repository, cwd };
+  worktree_opened: ({ agent, state, path, branch, base, repository, cwd, home = null }) => {
+    return { agent, state, path, branch, base, repository, cwd, home };
   },
   worktree_leaving: ({ agent, state }) => ({ agent, state }),
   worktree_left: ({ agent, state, path, branch, kept, commits, dirty }) => ({

@@ -183,6 +183,7 @@ function createAgentStatus(run: Run, agent: Agent, history: RunHistory): unknown
     until: 'untilMs' in phase ? formatOptionalTime(phase.untilMs) : null,
     joined: agent.joinedBy !== null,
     worktree: createWorktreeDocument(agent),
+    home: agent.home,
     waits_for_workers: phase.kind === 'joining' ? toJoinDocument(phase) : null,
     result: phase.kind === 'ended' ? phase.result : null,
     error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,

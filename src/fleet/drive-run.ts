@@ -20,6 +20,7 @@ import { relocateWorkflows, unpackWorkflow } from './workflow-archive.ts';
 
 /** What all runs of a worker share. */
 export interface WorkerContext {
+  readonly name: string;
   readonly database: Database;
   readonly requests: Requests;
   /** The worker's own folder, for turns, conversations and workflows. */
@@ -93,6 +94,8 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
     // What agents share is per worker; only the paths of this one are of use here.
     workFolders: layout.workFolders(id, run.options.taskFolderPattern),
     workflows: relocateWorkflows(run.workflows, folder, row.workflow),
+    // Its first worker is where a run begins; an agent that is forked stays with its parent.
+    agents: run.agents.map((agent) => (agent.home === null ? { ...agent, home: worker.name } : agent)),
   });
   const { run, store } = await database.whenReachable(() =>
     openDatabaseStore(database, id, { bootId, requestedStop: () => requests.stopOf(id), adapt }),

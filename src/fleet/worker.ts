@@ -70,7 +70,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   const requests = new Requests(database, name);
   const queues = await database.whenReachable(() => QueueClient.open(database));
   const worker: WorkerContext = {
-    ...{ database, requests, layout, leaving: leaving.signal, env: request.env, warn: say },
+    ...{ name, database, requests, layout, leaving: leaving.signal, env: request.env, warn: say },
     bootId: workerName.identity.bootId,
     wrapWorld: new Slots(slots, leaving.signal).wrap,
   };

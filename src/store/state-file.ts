@@ -145,6 +145,7 @@ const agent = z.strictObject({
   variables: stringRecord,
   forkedBy: orNull(z.enum(['prompt', 'script'])).default(null),
   worktree: orNull(worktree).default(null),
+  home: orNull(z.string()).default(null),
   joinedBy: orNull(count).default(null),
   phase,
   resultOf: orNull(z.string()).default(null),

@@ -96,6 +96,25 @@ test('a saved run continues as if it had never stopped', () => {
   );
 });
 
+test('an agent begins where its parent is, and moves only into a worktree that was made elsewhere', () => {
+  const started = { ...fresh(), agents: fresh().agents.map((agent) => ({ ...agent, home: 'w1' })) };
+  let moves = 0;
+  fc.assert(
+    fc.property(story, (actions) => {
+      applyActions(started, actions, new CostMeter(), (before, signal, after) => {
+        const home = (run: Run, id: string | null) => run.agents.find((agent) => agent.id === id)?.home;
+        for (const { id, parent, home: found } of after.agents) {
+          const expected = home(before, id) ?? home(before, parent);
+          const moved = signal.kind === 'worktree_made' && signal.agent === id ? signal.home : undefined;
+          if (found !== expected) moves += 1;
+          expect(found).toBe(moved ?? expected);
+        }
+      });
+    }),
+  );
+  expect(moves).toBeGreaterThan(0);
+});
+
 test('a step never changes its arguments', () => {
   fc.assert(
     fc.property(story, (actions) => {

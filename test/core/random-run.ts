@@ -257,7 +257,7 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
   if (turn.kind === 'worktree' && turn.isWanted) {
     const place = { path: `/w/trees/${agent}`, branch: `b/${agent}`, base: 'c0ffee', repository: '/w/.git' };
     return action.failure === null
-      ? { kind: 'worktree_made', at, agent, place, cwd: place.path }
+      ? { kind: 'worktree_made', at, agent, place, cwd: place.path, ...(action.denied && { home: 'w2' }) }
       : { kind: 'worktree_refused', at, agent, message: 'there is no repository' };
   }
   if (turn.kind === 'worktree') {

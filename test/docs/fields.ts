@@ -54,7 +54,7 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   agent_ended: { result: true },
   agent_resumed: {},
   worktree_opening: {},
-  worktree_opened: { path: true, branch: true, base: true, repository: true, cwd: true },
+  worktree_opened: { path: true, branch: true, base: true, repository: true, cwd: true, home: true },
   worktree_leaving: {},
   worktree_left: { path: true, branch: true, kept: true, commits: true, dirty: true },
   joining: { workers: true, done: true, wanted: true, group: true, untilMs: true },

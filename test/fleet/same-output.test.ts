@@ -40,6 +40,7 @@ const normalize = (text: string): string =>
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?/g, 'TIME')
     .replace(/\b\d?\d:\d\d(:\d\d)?\b/g, 'TIME')
     .replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, 'SESSION')
+    .replace(/"home": ?("one"|null)/g, '"home": HOME')
     .replace(/\bprocess \d+/g, 'process N')
     .replace(/"(pid|worked_ms|duration_ms|turns_ms|at|started_at|session_id)": ?("[^"]*"|\d+)/g, '"$1": N')
     .replace(/\b\d+(\.\d+)?s\b/g, 'N s')

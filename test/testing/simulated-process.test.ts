@@ -29,6 +29,7 @@ function newTurn(time: VirtualTime) {
     ...{
       taskFolder: null,
       runFolder: null,
+      home: null,
       results: null,
       variables: {},
       policy: [],

@@ -34,6 +34,7 @@ function leftBehind(overrides: Partial<TurnContext> = {}, exit = '0', clock: Clo
     attempt: 1,
     taskFolder: null,
     runFolder: null,
+    home: null,
     results: null,
     variables: {},
     attributes: {},

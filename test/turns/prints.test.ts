@@ -86,7 +86,7 @@ function leftBehind(files: Readonly<Record<string, string>>) {
   for (const [name, text] of Object.entries({ started: '1 0\n0\n', ...files })) writeFileSync(join(dir, name), text);
   const turn: ScriptTurn = {
     ...{ kind: 'script', agent: 'main', number: 1, state: 'START.sh', cwd: dir, input: null, visit: 1, attempt: 1 },
-    ...{ taskFolder: null, runFolder: null, results: null, variables: {}, attributes: {}, policy: [] },
+    ...{ taskFolder: null, runFolder: null, home: null, results: null, variables: {}, attributes: {}, policy: [] },
     ...{ error: null, stuck: null, evaluators: [], evaluates: null },
     record: { number: 1, prompt: { kind: 'state' }, session: null, startedAt: 0, capMicros: null },
   };

@@ -52,6 +52,7 @@ function fingerprintIn(
     ...{
       taskFolder: null,
       runFolder: null,
+      home: null,
       results: null,
       variables: {},
       attributes: {},

@@ -22,7 +22,7 @@ function newReplay(answers: string) {
   const context = newTurnContext(dir, { readScope: async () => SCOPE });
   const scenario = readScenario('a.yaml', answers, SCOPE);
   const backend = new ReplayBackend({ ...context, scenario, fast: true });
-  const folders = { cwd, taskFolder: null, runFolder: null, results: null };
+  const folders = { cwd, taskFolder: null, runFolder: null, home: null, results: null };
   const place = { agent: 'main', number: 1, ...folders, input: null, visit: 1, attempt: 1, ...REST };
   const record = {
     number: 1,

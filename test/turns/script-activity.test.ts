@@ -72,6 +72,7 @@ test('a script that was started by an earlier process is observed, too', async (
     ...{
       taskFolder: null,
       runFolder: null,
+      home: null,
       results: null,
       variables: {},
       attributes: {},

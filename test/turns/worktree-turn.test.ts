@@ -74,7 +74,7 @@ interface Taken {
 function take(folder: string, { place = null, cwd = folder, env = ENV, end = NEVER, ...rest }: Taken = {}) {
   const { isWanted = place === null, isResumed = false } = rest;
   const clock = { ...newTurnContext(folder).clock, now: () => 7 };
-  const turn = { kind: 'worktree', agent: 'main_w1', state: 'W.md', isWanted, place, cwd } as const;
+  const turn = { kind: 'worktree', agent: 'main_w1', state: 'W.md', isWanted, place, cwd, home: null } as const;
   return createWorktreeRunner(newTurnContext(folder, { env, clock, isResumed }))(turn, end);
 }
 

@@ -1,6 +1,7 @@
 import { type Agent, recordedTurn, turnFileOf } from '../../core/agent.ts';
 import { archivedCount } from '../../core/archive.ts';
 import { isLive } from '../../core/observed-status.ts';
+import type { Run } from '../../core/run.ts';
 import { countTokens, NO_TOKENS } from '../../core/tokens.ts';
 import { findTurnWait, type TurnTraffic, type TurnWait, turnTrafficOf } from '../../core/turn-wait.ts';
 import { formatAgentLabel } from '../../events/agent-labels.ts';
@@ -76,6 +77,7 @@ function createAgentColumns(
       cell: (agent) => `${describePhase(agent, traffic, now)}${describeUnheard(agent)}`,
       style: getPhaseStyle,
     },
+    ...(hasSeveralHomes(run) ? [{ title: 'WORKER', cell: ({ home }: Agent) => home ?? '', spare: true } as const] : []),
     { title: 'TIME', cell: (agent) => formatDuration(turnsMs(agent)), align: 'right' },
     ...(countTokens(run.ledger.tokens) === 0
       ? []
@@ -83,6 +85,9 @@ function createAgentColumns(
     ...(run.ledger.spentMicros === 0 ? [] : [{ title: 'COST', cell: formatAgentCost, align: 'right' } as const]),
   ];
 }
+
+/** Whether the agents of a run are on several machines. */
+const hasSeveralHomes = ({ agents }: Run): boolean => agents.some(({ home }) => home !== agents[0]?.home);
 
 /** The state of an agent, and the evaluator of its answer if there is one. */
 const formatAgentState = ({ state, evaluation }: Agent): string =>
