@@ -10,6 +10,7 @@ import type { RunHandle } from '../runtime/run-handle.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import { TakenOverError } from '../store/opened-run.ts';
 import { openWorkflow } from '../workflow/workflow.ts';
+import { createConversationCopies } from './conversation-rows.ts';
 import type { Database } from './database.ts';
 import { createDatabaseAnswers } from './database-answers.ts';
 import { openDatabaseStore } from './database-store.ts';
@@ -111,6 +112,7 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
     createAnswers: (_layout, runId, { clock, warn }) =>
       createDatabaseAnswers(database, requests, runId, { clock, warn }),
     historyFiles: false,
+    copies: createConversationCopies(database, id, worker.name, worker.warn),
     wrapWorld: (world) => worker.wrapWorld(run.options.debug ? storeTurnFiles(world, worker, id) : world),
     leaving: worker.leaving,
   };

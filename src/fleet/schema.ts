@@ -66,6 +66,13 @@ create table raymond.turns (
   files bytea not null,
   primary key (run, agent, number)
 );
+create table raymond.conversations (
+  run text not null references raymond.runs (id) on delete cascade,
+  session text not null,
+  worker text not null,
+  files bytea,
+  primary key (run, session)
+);
 create table raymond.workers (
   name text primary key,
   token text not null,

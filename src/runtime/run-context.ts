@@ -4,6 +4,7 @@ import type { World } from '../engine/world.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { RunStore, StoreOptions } from '../store/store.ts';
 import { type Clock, SYSTEM_CLOCK } from '../turns/clock.ts';
+import type { ConversationCopies } from '../turns/turn-context.ts';
 import { openWorkflow, type Workflow } from '../workflow/workflow.ts';
 import { createAnswerSource } from './answer-source.ts';
 import { type BackendFactory, chooseBackend } from './backend-factory.ts';
@@ -16,6 +17,8 @@ export interface Runtime {
   readonly storeOptions: Pick<StoreOptions, 'durable' | 'facts'>;
   /** Where the answers of people to the questions of a run come from. */
   readonly createAnswers: typeof createAnswerSource;
+  /** Where conversations are kept for other machines; null where they stay on this one. */
+  readonly copies: ConversationCopies | null;
   /** Whether to write a summary of the history beside the journal. */
   readonly historyFiles: boolean;
   /** Whether to keep debug files, if the run's options want them at all. */
@@ -37,6 +40,7 @@ export const PRODUCTION: Runtime = {
   clock: SYSTEM_CLOCK,
   storeOptions: {},
   createAnswers: createAnswerSource,
+  copies: null,
   historyFiles: true,
   debugFiles: true,
   wrapWorld: (world) => world,

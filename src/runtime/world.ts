@@ -66,6 +66,7 @@ export async function createWorld(
     env,
     clock,
     quota,
+    ...(runtime.copies !== null && { copies: runtime.copies }),
     isSandbox: runtime.isSandbox,
     warn,
     hear: ({ agent }, said) => control.send({ kind: 'heard', at: clock.now(), about: { agent }, said }),

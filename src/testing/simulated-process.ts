@@ -87,6 +87,7 @@ export function startSimulatedProcess(
     clock: time,
     storeOptions: { durable: false, facts: processFacts(processNumber) },
     createAnswers: createAnswerSource,
+    copies: null,
     historyFiles: false,
     debugFiles: false,
     wrapWorld,

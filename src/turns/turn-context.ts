@@ -20,6 +20,17 @@ export interface QuotaExchange {
   news(): Promise<Quota | undefined>;
 }
 
+/** The files of a conversation, by their paths beside its own. */
+export type ConversationFiles = Readonly<Record<string, Uint8Array>>;
+
+/** Copies of conversations, with which they go on on another machine. */
+export interface ConversationCopies {
+  /** Stores a conversation after a turn; null if it is too long for that. It never throws. */
+  store(session: string, files: ConversationFiles | null): Promise<void>;
+  /** A conversation that another machine had last; null if this one had it, or if there is no copy. */
+  fetch(session: string): Promise<ConversationFiles | null>;
+}
+
 /** Everything that the turns of one run share. It hides the workflow and the disk behind functions. */
 export interface TurnContext {
   readonly runId: string;
@@ -51,6 +62,8 @@ export interface TurnContext {
   hear(turn: TurnRef, said: string): void;
   /** What turns hear of the subscription's quota; left out where nobody wants to know. */
   readonly quota?: QuotaExchange;
+  /** Left out where conversations stay on their machine. */
+  readonly copies?: ConversationCopies;
   /** Tells the author about something odd in a turn that goes on. */
   warn(turn: TurnRef, message: string): void;
   /** A state as its file says it now; throws a RaymondError if it cannot be used. */

@@ -20,6 +20,7 @@ import { renderPrompt } from './invocation.ts';
 import { type EndedTurnProcess, OpenTurns } from './open-turns.ts';
 import { judgeClaudeTurn, type TurnEndCause } from './outcome.ts';
 import { learnPrices, type Prices } from './prices.ts';
+import { bringSession, storeSession } from './session-copy.ts';
 import { claudeConfigDir, findSessionFile, hasMessages } from './session-file.ts';
 import { modelCosts, type Transcript } from './transcript.ts';
 import { TurnReading } from './turn-reading.ts';
@@ -121,6 +122,7 @@ export class ClaudeBackend implements Backend {
     if (prepared === undefined) throw new Error(`the turn of ${turn.agent} was not prepared`);
     this.prepared.delete(turn.agent);
     const { state, prompt } = prepared;
+    if (context.copies !== undefined) await bringSession(context.copies, this.placeOf(turn), session);
     const request = { context, claude: await this.findClaude(), turn, session, state };
     const command = buildClaudeCommand({ ...request, staysOpen: true });
     if (openTurns.isPossible(command)) return openTurns.take({ ...taken, prompt, prices }, command);
@@ -185,6 +187,7 @@ export class ClaudeBackend implements Backend {
     });
     await settle(outcome);
     const { sessionId } = transcript;
+    if (context.copies !== undefined) await storeSession(context.copies, this.placeOf(turn), sessionId ?? session.id);
     const reported = sessionId === null || sessionId === session.id ? {} : { reportedSession: sessionId };
     this.prices = learnPrices(this.prices, modelCosts(transcript));
     if (outcome.kind === 'failed') {
@@ -194,6 +197,10 @@ export class ClaudeBackend implements Backend {
     }
     this.limitBackoff.recordSuccess(turn.record?.startedAt ?? 0);
     return answeredSignal(context, turn, at, { ...outcome, ...reported });
+  }
+
+  private placeOf({ cwd }: ClaudeTurn): { readonly configDir: string; readonly cwd: string } {
+    return { configDir: this.configDir, cwd };
   }
 
   private async isResumable(turn: ClaudeTurn, sessionId: string): Promise<boolean> {

@@ -14,11 +14,17 @@ export function claudeConfigDir(env: Environment): string {
   return env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : join(env.HOME ?? homedir(), '.claude');
 }
 
+const projectsFolder = (configDir: string): string => join(configDir, 'projects');
+
+/** The folder for conversations that are started or resumed in a working directory. */
+export const projectFolder = async (configDir: string, cwd: string): Promise<string> =>
+  join(projectsFolder(configDir), (await realpath(cwd).catch(() => cwd)).replace(/[^a-zA-Z0-9]/g, '-'));
+
 /** Finds the file of a conversation; null if there is none. It may have been started in another folder than `cwd`. */
 export async function findSessionFile(configDir: string, cwd: string, sessionId: string): Promise<string | null> {
-  const projects = join(configDir, 'projects');
+  const projects = projectsFolder(configDir);
   const name = `${sessionId}.jsonl`;
-  const own = join(projects, (await realpath(cwd).catch(() => cwd)).replace(/[^a-zA-Z0-9]/g, '-'), name);
+  const own = join(await projectFolder(configDir, cwd), name);
   if ((await modifiedMs(own)) !== null) return own;
   let found: { readonly file: string; readonly ms: number } | null = null;
   for (const folder of await readdir(projects).catch(() => [])) {

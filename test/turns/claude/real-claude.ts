@@ -27,6 +27,8 @@ export interface TurnRequest extends Partial<Omit<ClaudeCall, 'settings'>> {
   readonly prompt: string;
   readonly settings?: Partial<ClaudeCall['settings']>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Another folder to work in. */
+  readonly cwd?: string;
   /** Kills the process as soon as it has printed this event. */
   readonly killAt?: (event: ClaudeEvent) => boolean;
 }
@@ -43,6 +45,7 @@ export interface TurnResult {
 export interface Rig {
   readonly api: MessagesApi;
   readonly cwd: string;
+  readonly home: string;
   runTurn(request: TurnRequest): Promise<TurnResult>;
   close(): Promise<void>;
 }
@@ -87,16 +90,24 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     CLAUDE_CODE_MAX_RETRIES: '0',
   };
 
-  async function runTurn({ prompt, settings, env, killAt, ...call }: TurnRequest): Promise<TurnResult> {
+  async function runTurn({
+    prompt,
+    settings,
+    env,
+    killAt,
+    cwd: folder = cwd,
+    ...call
+  }: TurnRequest): Promise<TurnResult> {
     const session = call.session ?? fresh();
     const from = session.kind === 'fork' ? session.from : session.id;
-    const before = await findSessionFile(claudeConfigDir(ours), cwd, from);
+    const configDir = claudeConfigDir({ ...ours, ...env });
+    const before = await findSessionFile(configDir, folder, from);
     const savedUsd = before === null ? null : await readSavedTotalUsd(before);
     const args = claudeArguments({
       ...{ model: null, effort: null, permissionMode: 'acceptEdits', skipPermissions: false, budgetMicros: null },
       ...{ folders: [], version, ...call, session, settings: { ...NO_SETTINGS, ...settings } },
     });
-    const child = spawn(path, args, { cwd, env: claudeEnvironment({ ...ours, ...env }), detached: true });
+    const child = spawn(path, args, { cwd: folder, env: claudeEnvironment({ ...ours, ...env }), detached: true });
     const pid = child.pid ?? 0;
     running.add(pid);
     child.stdin.on('error', () => {});
@@ -118,7 +129,7 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     }
     const [exitCode] = (await closed) as [number | null];
     running.delete(pid);
-    const file = await findSessionFile(claudeConfigDir(ours), cwd, session.id);
+    const file = await findSessionFile(configDir, folder, session.id);
     const outcome = judgeClaudeTurn({
       ...{
         transcript,
@@ -143,5 +154,5 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  return { api, cwd, runTurn, close };
+  return { api, cwd, home, runTurn, close };
 }
