@@ -31,6 +31,9 @@ export function requireDatabaseAddress(options: ParsedOptions, terminal: Termina
   return address;
 }
 
+/** How long a command that lets a run go on waits for a database that is being restarted, say. A wrong address must not keep it for ever. */
+export const WAIT_AT_MOST_MS = 60_000;
+
 /** What a command works on: the runs of a folder, or those of a database. */
 export interface RunPlace {
   readonly location: RunLocation;
@@ -42,12 +45,11 @@ export async function withRunPlace<T>(
   address: string | null,
   { cwd, err }: Terminal,
   action: (place: RunPlace) => Promise<T>,
+  waitAtMostMs = 0,
 ): Promise<T> {
   if (address === null) return action({ location: cwd, database: null });
   const { openDatabaseRuns } = await import('../fleet/database-runs.ts');
-  const database = await openDatabaseRuns(address, (message) =>
-    err(message === null ? 'The database is back.\n' : `${message} Waiting for it.\n`),
-  );
+  const database = await openDatabaseRuns(address, { warn: (sentence) => err(`${sentence}\n`), waitAtMostMs });
   try {
     return await action({ location: database.reader, database });
   } finally {

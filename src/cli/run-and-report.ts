@@ -12,12 +12,18 @@ import { openLogFile } from './log-file.ts';
 import { getTextOption } from './parsed-options.ts';
 import { reportRunEnd } from './reports/run-end.ts';
 
+/** Those who watch a run for the user. */
+export interface RunObservers extends RunEnvironment {
+  /** Called with a sentence about what is not part of the run, such as a database that cannot be reached. */
+  readonly warn: (sentence: string) => void;
+}
+
 /**
  * Starts a run, shows its progress, waits for its end, reports it and returns the exit code. `notice` is something else that
  * the user should know, and stands before all that. A run in a `database` is only followed: Ctrl-C ends that, and not the run.
  */
 export async function runAndReport(
-  startRun: (observers: RunEnvironment) => Promise<RunHandle>,
+  startRun: (observers: RunObservers) => Promise<RunHandle>,
   options: ParsedOptions,
   terminal: Terminal,
   notice: string | null = null,
@@ -45,9 +51,10 @@ export async function runAndReport(
     );
   };
   const { watch, watchRetries, watchPrints } = reporter;
-  const observers: RunEnvironment = {
+  const observers: RunObservers = {
     observe,
     attended: reporter.takeWords !== undefined,
+    warn: reporter.warn,
     ...(watch && { watch }),
     ...(watchRetries && { watchRetries }),
     ...(watchPrints && { watchPrints }),

@@ -45,3 +45,11 @@ export type ClaudeActivity =
   | (ApiRetry & { readonly kind: 'retries'; readonly delayMs: number | null })
   /** A line of its output that is no event. */
   | { readonly kind: 'prints'; readonly text: string };
+
+/** Nobody goes on with a run in a database until there is a certain worker, or again somebody does. It is told live and not stored. */
+export interface RunWaiting {
+  readonly kind: 'run_waiting';
+  readonly at: number;
+  /** Words to follow "waits for"; null once the wait is over. */
+  readonly waitsFor: string | null;
+}

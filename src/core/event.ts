@@ -1,3 +1,4 @@
+import type { RunWaiting } from './activity.ts';
 import type { SessionUse, TurnPrompt } from './agent.ts';
 import type { AskEvent } from './ask-event.ts';
 import type { FailureKind, PauseReason } from './failure.ts';
@@ -249,6 +250,7 @@ export type Event =
   | RunResumed
   | RunStopping
   | RunEnded
+  | RunWaiting
   | AgentStarted
   | TurnStarted
   | TurnEnded

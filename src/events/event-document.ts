@@ -91,6 +91,7 @@ const FIELDS: EventFormatters<object> = {
       ? { why: stop.kind, until: formatIso(stop.untilMs), message: stop.message, refused: null }
       : { why: stop.kind, until: null, message: null, refused: refused ?? null },
   run_ended: ({ status, ...spending }) => ({ status, ...createSpendingFields(spending) }),
+  run_waiting: ({ waitsFor }) => ({ waits_for: waitsFor }),
   agent_started: ({ agent, state, parent, cwd, input, variables }) => ({
     agent,
     label: formatAgentLabel({ id: agent, variables }),

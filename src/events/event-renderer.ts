@@ -147,6 +147,7 @@ const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle>> = {
   turn_interrupted: 'yellow',
   reminded: 'yellow',
   run_stopping: 'yellow',
+  run_waiting: 'yellow',
   session_lost: 'yellow',
   sleeping: 'yellow',
   visit_limit: 'yellow',

@@ -155,6 +155,7 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
       : `nothing new is started: ${STOP_REASONS[stop.kind]}`,
   run_ended: ({ status, tokens, ...spending }) =>
     [`the run has ended: ${status}`, formatSpending(spending), ...formatAnyTokens(tokens)].join(', '),
+  run_waiting: ({ waitsFor }) => (waitsFor === null ? 'the run goes on' : `the run waits for ${waitsFor}`),
   agent_started: ({ parent, state }) => (parent === null ? null : `forked by ${parent}, starts in ${state}`),
   turn_started: ({ state, evaluator, prompt, turn }) =>
     `${evaluator === null ? state : `${evaluator} evaluates ${state}`}${prompt === 'state' ? '' : ` (${prompt}, turn ${turn})`}`,

@@ -29,15 +29,11 @@ export function describeNextSteps({ run, observedStatus, owner, waitsFor }: RunS
   const { id } = run;
   const endingTurns = describeEndingTurns(run.agents);
   const problems = [...describeProblems(run), ...describeJoinedFailures(run)];
+  const waits = waitsFor === undefined ? [] : [`It waits for ${waitsFor}.`];
   switch (observedStatus) {
     case 'running':
       return {
-        waitsFor: [
-          ...(waitsFor === undefined ? [] : [`It waits for ${waitsFor}.`]),
-          ...describeWork(run, now),
-          ...problems,
-          ...describeQuestions(run, now),
-        ],
+        waitsFor: [...waits, ...describeWork(run, now), ...problems, ...describeQuestions(run, now)],
         commands: [
           ...listAnswerCommands(run, true),
           { purpose: 'To watch it', command: `raymond logs ${id} --follow` },
@@ -47,7 +43,7 @@ export function describeNextSteps({ run, observedStatus, owner, waitsFor }: RunS
       };
     case 'stopping':
       return {
-        waitsFor: [endingTurns === null ? 'It is stopping.' : `It is stopping: ${endingTurns}.`, ...problems],
+        waitsFor: [endingTurns === null ? 'It is stopping.' : `It is stopping: ${endingTurns}.`, ...waits, ...problems],
         commands: [{ purpose: 'To end it now', command: `raymond stop ${id} --now` }],
       };
     case 'crashed':
@@ -70,6 +66,7 @@ export function describeNextSteps({ run, observedStatus, owner, waitsFor }: RunS
     default:
       return {
         waitsFor: [
+          ...waits,
           ...(observedStatus === 'interrupted' ? ['It was interrupted.'] : []),
           ...describeUnfinished(run, now),
           ...describeJoinedFailures(run),

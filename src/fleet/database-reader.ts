@@ -20,9 +20,9 @@ import {
 import { parseSavedRun, tryParseAgent } from '../store/state-file.ts';
 import type { Database } from './database.ts';
 import { insertAnswer, selectQuestionEnd } from './database-answers.ts';
+import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './run-driver.ts';
 import { nameRun, parseChange, replayRows } from './run-rows.ts';
 import { TurnFilesCache } from './turn-rows.ts';
-import { DEADLINE_MS } from './worker-name.ts';
 
 const POLL_INTERVAL_MS = 200;
 const ROWS_PER_READ = 500;
@@ -108,15 +108,11 @@ export async function* readChanges(database: Database, id: string, fromSeq: numb
   }
 }
 
-interface ObservedRow {
+interface ObservedRow extends DriverRow {
   readonly id: string;
   readonly snapshot: string;
   readonly changes: readonly string[];
-  readonly driver: string | null;
-  readonly waits_for: string | null;
-  readonly host: string | null;
-  readonly pid: number | null;
-  readonly is_alive: boolean | null;
+  readonly status: string;
 }
 
 type ReadRun = ObservedRun | { readonly id: string; readonly error: RaymondError };
@@ -124,11 +120,10 @@ type ReadRun = ObservedRun | { readonly id: string; readonly error: RaymondError
 /** Observes one run, or all: each with its snapshot, the rows after that and its worker, as they were at one moment. */
 async function observeRuns(database: Database, id: string | null): Promise<readonly ReadRun[]> {
   const rows = await database.query<ObservedRow>(
-    `select id, snapshot, driver, waits_for, host, pid, beat_at > now() - $2 * interval '1 millisecond' as is_alive,
+    `select id, status, snapshot, ${DRIVER_COLUMNS},
        array(select change from raymond.journal where run = id and journal.seq > snapshot_seq order by journal.seq) as changes
-     from raymond.runs left join raymond.workers on name = driver
-     where $1::text is null or id = $1`,
-    [id, DEADLINE_MS],
+     from raymond.runs ${WITH_DRIVER} where $1::text is null or id = $1`,
+    [id],
   );
   return rows.map((row) => {
     try {
@@ -144,17 +139,13 @@ function toObserved(database: Database, row: ObservedRow): ObservedRun {
   const name = nameRun(database, row.id);
   const { run, journal } = replayRows(parseSavedRun(row.snapshot, name), row.changes, name);
   const damage: readonly string[] = [];
-  if (run.status !== 'running') return { run, observedStatus: run.status, owner: null, damage, journal };
-  const owner: OwnerInfo | null = row.is_alive === true ? { state: 'alive', pid: row.pid, host: row.host } : null;
-  const waitsFor = row.waits_for ?? (row.is_alive === true ? null : describeMissingWorker(row.driver));
-  return {
-    ...{ run, observedStatus: deriveObservedStatus(run, 'alive'), owner, damage, journal },
-    ...(waitsFor !== null && { waitsFor }),
-  };
+  // One that was resumed, and that no worker has begun with, waits for that, too.
+  const waitsFor = row.status === 'running' ? describeWait(row) : null;
+  const waiting = waitsFor === null ? {} : { waitsFor };
+  if (run.status !== 'running') return { run, observedStatus: run.status, owner: null, damage, journal, ...waiting };
+  const owner: OwnerInfo | null = row.is_alive ? { state: 'alive', pid: row.pid, host: row.host } : null;
+  return { run, observedStatus: deriveObservedStatus(run, 'alive'), owner, damage, journal, ...waiting };
 }
-
-const describeMissingWorker = (driver: string | null): string =>
-  driver === null ? 'a worker' : `its worker ${driver}, which is not running`;
 
 const toListed = (read: ReadRun): RunSummary | UnreadableRun =>
   'error' in read ? { kind: 'unreadable', ...read } : toRunSummary(read);

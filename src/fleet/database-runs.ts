@@ -1,5 +1,5 @@
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Run } from '../core/run.ts';
 import { canResume } from '../core/signals/resumed.ts';
 import { EXIT, RaymondError } from '../errors.ts';
@@ -16,10 +16,22 @@ import { followDatabaseRun } from './follow-run.ts';
 import { QueueClient } from './queues.ts';
 import { insertRun, loadRunRows } from './run-rows.ts';
 import { checkSchema } from './schema.ts';
+import { stopDatabaseRun } from './stop-run.ts';
 import { packWorkflow } from './workflow-archive.ts';
 
+/** How to open the runs of a database. */
+interface OpenRequest extends WithWarnings {
+  /** For how long to wait if it cannot be reached from the first; by default not at all. */
+  readonly waitAtMostMs?: number;
+}
+
+interface WithWarnings {
+  /** Called with a sentence while the database cannot be reached, and once it can again. */
+  readonly warn?: (sentence: string) => void;
+}
+
 /** How to start a run in a database. */
-export interface DatabaseRunRequest extends RunRequest {
+export interface DatabaseRunRequest extends RunRequest, WithWarnings {
   /** The labels that its worker must have. */
   readonly labels: readonly string[];
 }
@@ -28,7 +40,7 @@ export interface DatabaseRunRequest extends RunRequest {
 export interface DatabaseRuns {
   readonly reader: RunReader;
   start(path: string, request: DatabaseRunRequest): Promise<RunHandle>;
-  resume(runRef: string, request: ResumeRequest): Promise<RunHandle>;
+  resume(runRef: string, request: ResumeRequest & WithWarnings): Promise<RunHandle>;
   stop(runRef: string, request: StopRequest): Promise<StopOutcome>;
   close(): Promise<void>;
 }
@@ -36,26 +48,40 @@ export interface DatabaseRuns {
 /** Opens the runs of a database that is prepared for them. */
 export async function openDatabaseRuns(
   address: string,
-  onWait?: (message: string | null) => void,
+  { warn, waitAtMostMs = 0 }: OpenRequest = {},
 ): Promise<DatabaseRuns> {
-  const database = await openDatabase(address, 4, onWait);
-  await checkSchema(database).catch(async (error: unknown) => {
+  let tell = warn;
+  const database = await openDatabase(address, CONNECTIONS, (message) =>
+    tell?.(message === null ? 'The database is back.' : `${message} Waiting for it.`),
+  );
+  try {
+    await (waitAtMostMs > 0
+      ? database.whenReachable(() => checkSchema(database), waitAtMostMs)
+      : checkSchema(database));
+  } catch (error) {
     await database.close();
     throw error;
-  });
+  }
   const reader = createDatabaseReader(database);
   return {
     reader,
-    start: (path, request) => startRun(database, path, request),
+    start(path, request) {
+      tell = request.warn ?? warn;
+      return startRun(database, path, request);
+    },
     async resume(runRef, request) {
-      return resumeRun(database, await reader.resolveRunId(runRef), request);
+      tell = request.warn ?? warn;
+      const id = await database.whenReachable(() => reader.resolveRunId(runRef));
+      return resumeRun(database, id, request);
     },
     async stop(runRef, request) {
-      return stopRun(database, reader, await reader.resolveRunId(runRef), request);
+      return stopDatabaseRun(database, reader, await reader.resolveRunId(runRef), request);
     },
     close: reader.close,
   };
 }
+
+const CONNECTIONS = 4;
 
 async function startRun(database: Database, path: string, request: DatabaseRunRequest): Promise<RunHandle> {
   const composed = await composeRun(path, { ...request, attended: true }, PRODUCTION);
@@ -63,9 +89,15 @@ async function startRun(database: Database, path: string, request: DatabaseRunRe
   // Where agents work together is decided by the worker that gets the run.
   const run: Run = { ...composed.run, workFolders: null };
   const packed = await packWorkflow(workflow);
-  const rows = { workflow: packed.hash, workflowPath: packed.path, labels: request.labels };
+  const rows = {
+    ...{ workflow: packed.hash, workflowPath: packed.path, labels: request.labels },
+    mark: randomBytes(8).toString('hex'),
+  };
   await withQueues(database, (queues) =>
     database.transaction(async (client) => {
+      // A start whose answer was lost is tried again: if the run is there, it counts.
+      const mine = await client.query('select 1 from raymond.runs where id = $1 and mark = $2', [run.id, rows.mark]);
+      if (mine.rowCount !== 0) return;
       await client.query('insert into raymond.workflows (hash, archive) values ($1, $2) on conflict do nothing', [
         ...[packed.hash, packed.archive],
       ]);
@@ -80,7 +112,7 @@ async function startRun(database: Database, path: string, request: DatabaseRunRe
 /** Lets a run go on. One that a worker drives already is only followed. */
 async function resumeRun(database: Database, id: string, request: ResumeRequest): Promise<RunHandle> {
   const { retry = false, cwd = process.cwd() } = request;
-  const { run } = await loadRunRows(database, id);
+  const { run } = await database.whenReachable(() => loadRunRows(database, id));
   if (run.status !== 'running' && !canResume(run, retry)) return createEndedHandle(run, []);
   const options = withAbsoluteRoot(request.options ?? {}, resolve(cwd));
   const life = await withQueues(database, (queues) =>
@@ -103,44 +135,13 @@ async function resumeRun(database: Database, id: string, request: ResumeRequest)
   return followDatabaseRun(database, { initial: run, fromSeq: run.seq + 1, life }, request);
 }
 
-async function withQueues<T>(database: Database, action: (queues: QueueClient) => Promise<T>): Promise<T> {
-  const queues = await QueueClient.open(database);
-  try {
-    return await action(queues);
-  } finally {
-    await queues.close();
-  }
-}
-
-const POLL_INTERVAL_MS = 150;
-const ACKNOWLEDGE_WITHIN_MS = 3_000;
-
-/** Asks the worker of a run to stop it, and waits for that. A second request ends the running turns, too. */
-async function stopRun(database: Database, reader: RunReader, id: string, request: StopRequest): Promise<StopOutcome> {
-  const { now = false, observe, signal } = request;
-  const observed = await reader.observeRun(id);
-  if (observed.run.status !== 'running') return { kind: 'idle', observed };
-  const [row] = await database.query<{ stop: 'soon' | 'now' }>(
-    `update raymond.runs set stop = case when $2 or stop is not null then 'now' else 'soon' end
-     where id = $1 returning stop`,
-    [id, now],
-  );
-  const mode = row?.stop ?? 'soon';
-  if (mode === 'now') observe?.({ kind: 'stopping', observed, mode });
-  let isAcknowledged = false;
-  let isReportedLate = false;
-  for (let waitedMs = 0; ; waitedMs += POLL_INTERVAL_MS) {
-    const latest = await reader.observeRun(id);
-    if (latest.run.status !== 'running') return { kind: 'stopped', observed: latest };
-    if (signal?.aborted) return { kind: 'stopping', observed: latest };
-    if (!isAcknowledged && latest.observedStatus === 'stopping') {
-      isAcknowledged = true;
-      if (mode === 'soon') observe?.({ kind: 'stopping', observed: latest, mode });
+/** Does something with the queues that may be done twice, and waits for the database if it cannot be reached. */
+const withQueues = <T>(database: Database, action: (queues: QueueClient) => Promise<T>): Promise<T> =>
+  database.whenReachable(async () => {
+    const queues = await QueueClient.open(database);
+    try {
+      return await action(queues);
+    } finally {
+      await queues.close().catch(() => {});
     }
-    if (!isAcknowledged && !isReportedLate && waitedMs >= ACKNOWLEDGE_WITHIN_MS) {
-      isReportedLate = true;
-      observe?.({ kind: 'not_responding', observed: latest, mode });
-    }
-    await delay(POLL_INTERVAL_MS, undefined, { ...(signal && { signal }) }).catch(() => {});
-  }
-}
+  });

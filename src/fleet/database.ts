@@ -50,16 +50,17 @@ export class Database {
     }
   }
 
-  /** Does something again and again until the database can be reached. Whatever it does must be harmless if it was done already. */
-  async whenReachable<T>(action: () => Promise<T>): Promise<T> {
+  /** Does something again and again until the database can be reached, or for so long. Whatever it does must be harmless if it was done already. */
+  async whenReachable<T>(action: () => Promise<T>, atMostMs = Number.POSITIVE_INFINITY): Promise<T> {
     let isWaiting = false;
+    const givesUpAt = performance.now() + atMostMs;
     try {
       for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
         try {
           return await action();
         } catch (cause) {
           const error = explainDatabaseError(this.address, cause);
-          if (this.isClosed || !isUnreachable(error)) throw error;
+          if (this.isClosed || !isUnreachable(error) || performance.now() >= givesUpAt) throw error;
           if (!isWaiting) this.noteWaiting(1, errorMessageOf(error));
           isWaiting = true;
           await delay(waitMs);

@@ -88,7 +88,7 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
   const { database, requests, layout, env, bootId } = worker;
   const { run: id, life } = request;
   const row = await database.whenReachable(() => readRow(database, id));
-  if (row === undefined || (row.begun >= life && row.status !== 'running')) return null;
+  if (row === undefined || row.life > life || (row.begun >= life && row.status !== 'running')) return null;
   const folder = join(layout.root, 'workflows');
   const adapt = (run: Run): Run => ({
     ...run,
@@ -126,6 +126,8 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
     { attended: true },
     runtime,
   );
+  // Before anything is begun: the next look for requests may come too late.
+  if (row.stop !== null) handle.stop();
   await database.whenReachable(() =>
     database.query('update raymond.runs set begun = $2, waits_for = null where id = $1', [id, life]),
   );
@@ -147,14 +149,16 @@ const storeTurnFiles = (world: World, { database, layout, warn }: WorkerContext,
 
 interface RunRow {
   readonly status: string;
+  readonly life: number;
   readonly begun: number;
+  readonly stop: string | null;
   readonly workflow: string;
   readonly workflow_path: string;
 }
 
 async function readRow(database: Database, id: string): Promise<RunRow | undefined> {
   const [row] = await database.query<RunRow>(
-    'select status, begun, workflow, workflow_path from raymond.runs where id = $1',
+    'select status, life, begun, stop, workflow, workflow_path from raymond.runs where id = $1',
     [id],
   );
   return row;

@@ -9,6 +9,7 @@ import { completeEvent } from '../store/migrations.ts';
 import type { Database } from './database.ts';
 import { insertAnswer } from './database-answers.ts';
 import { readChanges } from './database-reader.ts';
+import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './run-driver.ts';
 import { loadRunRows } from './run-rows.ts';
 
 const POLL_INTERVAL_MS = 150;
@@ -27,7 +28,7 @@ export interface FollowStart {
 export function followDatabaseRun(
   database: Database,
   { initial, fromSeq, life }: FollowStart,
-  { env = process.env, observe }: RunEnvironment,
+  { env = process.env, observe, watchPrints }: RunEnvironment,
 ): RunHandle {
   const { id } = initial;
   const stream = new EventStream();
@@ -37,11 +38,15 @@ export function followDatabaseRun(
     try {
       observe?.(event);
     } catch {}
+    try {
+      if (event.kind === 'printed') watchPrints?.(event);
+    } catch {}
   };
+  const waits = new WaitTeller((waitsFor, at) => notify({ kind: 'run_waiting', at, waitsFor }));
   const follow = async (): Promise<Run> => {
     for (let seq = fromSeq; ; ) {
       // Read before the journal: a life that has ended by now writes nothing more.
-      const hasEnded = await database.whenReachable(() => hasLifeEnded(database, id, life));
+      const { hasEnded, waitsFor } = await database.whenReachable(() => observeLife(database, id, life));
       seq = await database.whenReachable(async () => {
         let next = seq;
         for await (const change of readChanges(database, id, next)) {
@@ -51,7 +56,8 @@ export function followDatabaseRun(
         }
         return next;
       });
-      if (hasEnded) return (await loadRunRows(database, id)).run;
+      if (hasEnded) return (await database.whenReachable(() => loadRunRows(database, id))).run;
+      waits.look(waitsFor, Date.now());
       if (detaching.signal.aborted) throw detachedError(id, database.name);
       await delay(POLL_INTERVAL_MS, undefined, { signal: detaching.signal }).catch(() => {});
     }
@@ -77,13 +83,40 @@ export function followDatabaseRun(
   };
 }
 
-/** Whether a worker has begun with a life of a run, and the run is at rest now. */
-async function hasLifeEnded(database: Database, id: string, life: number): Promise<boolean> {
-  const [row] = await database.query<{ ended: boolean }>(
-    `select begun >= $2 and status <> 'running' as ended from raymond.runs where id = $1`,
+/** A wait that is over sooner is not worth a word. */
+const TELL_AFTER_MS = 1_000;
+
+/** Tells what keeps a run from going on, once that lasts for a while, and when it is over. */
+class WaitTeller {
+  private readonly tell: (waitsFor: string | null, at: number) => void;
+  private told: string | null = null;
+  private seen: string | null = null;
+  private since = 0;
+
+  constructor(tell: (waitsFor: string | null, at: number) => void) {
+    this.tell = tell;
+  }
+
+  look(waitsFor: string | null, now: number): void {
+    if (waitsFor !== this.seen) this.since = now;
+    this.seen = waitsFor;
+    if (waitsFor === this.told || (waitsFor !== null && now - this.since < TELL_AFTER_MS)) return;
+    this.told = waitsFor;
+    this.tell(waitsFor, now);
+  }
+}
+
+/** Whether a worker has begun with a life of a run and the run is at rest now, and what keeps it from going on. */
+async function observeLife(
+  database: Database,
+  id: string,
+  life: number,
+): Promise<{ readonly hasEnded: boolean; readonly waitsFor: string | null }> {
+  const [row] = await database.query<DriverRow & { readonly ended: boolean }>(
+    `select begun >= $2 and status <> 'running' as ended, ${DRIVER_COLUMNS} from raymond.runs ${WITH_DRIVER} where id = $1`,
     [id, life],
   );
-  return row?.ended ?? true;
+  return row === undefined ? { hasEnded: true, waitsFor: null } : { hasEnded: row.ended, waitsFor: describeWait(row) };
 }
 
 const detachedError = (id: string, name: string): RaymondError =>

@@ -21,7 +21,7 @@ export async function placeRun(
       // One after the other, so that many runs at once are spread over the workers.
       await client.query('select pg_advisory_xact_lock($1)', [PLACE_LOCK]);
       const { rows } = await client.query<{ driver: string | null; labels: readonly string[] }>(
-        'select driver, labels from raymond.runs where id = $1 and life = $2',
+        `select driver, labels from raymond.runs where id = $1 and life = $2 and status = 'running'`,
         [request.run, request.life],
       );
       const [run] = rows;

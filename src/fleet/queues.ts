@@ -1,7 +1,7 @@
 import type { DBOSClient } from '@dbos-inc/dbos-sdk';
 import type { PoolClient } from 'pg';
 import type { Options } from '../core/options.ts';
-import type { Database } from './database.ts';
+import { type Database, openDatabase } from './database.ts';
 import { loadDbos } from './load-packages.ts';
 import { DBOS_SCHEMA, SCHEMA_VERSION } from './schema.ts';
 
@@ -36,6 +36,7 @@ const VERSION = `rows-${SCHEMA_VERSION}`;
 const DRIVERS = 'drivers';
 const RETRY_PLACING_AFTER_S = 2;
 const POLL_INTERVAL_MS = 100;
+const CONNECTIONS = 10;
 
 const queueOf = (worker: string): string => `d:${worker}`;
 
@@ -119,9 +120,12 @@ export async function serveQueues(
     name: 'drive',
     ...recovery,
   });
+  // A pool of ours: whatever breaks in it is caught, and the settings of its connections need no statement of their own.
+  const { pool } = await openDatabase(database.address, CONNECTIONS);
   DBOS.setConfig({
     name: APPLICATION,
     systemDatabaseUrl: database.address,
+    systemDatabasePool: pool,
     systemDatabaseSchemaName: DBOS_SCHEMA,
     executorID: worker,
     applicationVersion: VERSION,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import type { Event } from '../core/event.ts';
 import { runIdProblem } from '../core/ids.ts';
@@ -25,6 +24,8 @@ export interface NewRunRows {
   /** The hash of its workflow, which is in the database already, and the path of the workflow in that archive. */
   readonly workflow: string;
   readonly workflowPath: string;
+  /** A random text that tells it from all other runs. */
+  readonly mark: string;
   /** The labels that its worker must have. */
   readonly labels: readonly string[];
 }
@@ -36,12 +37,12 @@ export async function insertRun(
   client: Pick<PoolClient, 'query'>,
   run: Run,
   events: readonly Event[],
-  { workflow, workflowPath, labels }: NewRunRows,
+  { workflow, workflowPath, mark, labels }: NewRunRows,
 ): Promise<void> {
   const { id, status, seq } = run;
   const problem = runIdProblem(id);
   if (problem !== undefined) throw new RaymondError(`${problem}.`, { exitCode: EXIT.usage });
-  const start = { run, mark: randomBytes(8).toString('hex'), bootId: null };
+  const start = { run, mark, bootId: null };
   const saved = { ...start, journal: { seq, offset: seq + 1, owner: 0, checkedFrom: 0 }, doubtful: [] };
   try {
     await client.query(

@@ -49,8 +49,6 @@ const EXIT_WITHIN_MS = 2_000;
  */
 export async function runWorker(request: WorkerRequest): Promise<number> {
   checkWorkerFacts(request);
-  // DBOS and pg in the versions that fit each other warn of each other on stderr.
-  process.noDeprecation = true;
   const { address, name, slots, labels, say } = request;
   const layout = layoutOf(join(resolve(request.folder), '.raymond'));
   const database = await openDatabase(address, CONNECTIONS, (message) =>

@@ -25,6 +25,7 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   run_resumed: { options: true },
   run_stopping: { stop: true, refused: true },
   run_ended: { status: true, spentMicros: true, estimatedMicros: true, cannedMicros: true, tokens: true },
+  run_waiting: { waitsFor: true },
   agent_started: { parent: true, cwd: true, input: true, variables: true },
   turn_started: { evaluator: true, turn: true, prompt: true, session: true },
   turn_ended: {

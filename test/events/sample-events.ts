@@ -28,6 +28,7 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
     workflow: { name: 'wf', path: '/wf', platform: 'unix' },
   },
   run_resumed: { kind: 'run_resumed', at: AT, options },
+  run_waiting: { kind: 'run_waiting', at: AT, waitsFor: 'a worker' },
   run_stopping: { kind: 'run_stopping', at: AT, stop: { kind: 'usage_limit', untilMs: AT + 60_000, message: 'limit' } },
   run_ended: {
     ...{ kind: 'run_ended', at: AT, status: 'completed', spentMicros: 1_500_000, estimatedMicros: 250_000 },

@@ -62,7 +62,7 @@ describe('a database that cannot be used gets a sentence', () => {
       'postgres://somebody:geheim@127.0.0.1:1/raymond',
       64,
       /The database 127\.0\.0\.1:1\/raymond cannot be reached \(ECONNREFUSED\)\./,
-      [['list'], ['run', 'hello'], ['database', 'init']],
+      [['list'], ['status'], ['database', 'init']],
     ));
 
   test('not prepared', async () => {

@@ -28,7 +28,7 @@ const OPTIONS = { bootId: null, requestedStop: () => null, snapshotEveryMs: NEVE
 async function createRows({ run, events }: RunHistory): Promise<void> {
   await database.transaction(async (client) => {
     await client.query("insert into raymond.workflows values ('hash', '') on conflict do nothing");
-    await insertRun(client, run, events, { workflow: 'hash', workflowPath: 'x', labels: [] });
+    await insertRun(client, run, events, { workflow: 'hash', workflowPath: 'x', mark: 'mark', labels: [] });
   });
 }
 

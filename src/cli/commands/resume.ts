@@ -5,7 +5,7 @@ import { resumeRun } from '../../runtime/resume.ts';
 import { renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
-import { findDatabaseAddress, type RunPlace, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, type RunPlace, WAIT_AT_MOST_MS, withRunPlace } from '../database-option.ts';
 import { refuseOptions } from '../parsed-options.ts';
 import { runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
@@ -17,8 +17,11 @@ const RUN_ONLY_OPTIONS = ['input', 'dir', 'name', 'runId'];
 /** `raymond resume [RUN]`: the run remembers its options; those given now override them. */
 export const handleResume: CommandHandler = async ([requestedRun], options, terminal) => {
   refuseOptions(options, RUN_ONLY_OPTIONS, 'resume');
-  return withRunPlace(findDatabaseAddress(options, terminal), terminal, (place) =>
-    resumeIn(place, requestedRun, options, terminal),
+  return withRunPlace(
+    findDatabaseAddress(options, terminal),
+    terminal,
+    (place) => resumeIn(place, requestedRun, options, terminal),
+    WAIT_AT_MOST_MS,
   );
 };
 

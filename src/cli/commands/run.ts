@@ -7,7 +7,7 @@ import { runWorkflow } from '../../runtime/start.ts';
 import { writeConfig } from '../../runtime/write-config.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, usageError } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, WAIT_AT_MOST_MS, withRunPlace } from '../database-option.ts';
 import { readInputText } from '../input-text.ts';
 import { getRepeatedOption, getTextOption, refuseOptions } from '../parsed-options.ts';
 import { describeCrashedRuns } from '../reports/crashed-runs.ts';
@@ -47,17 +47,21 @@ export const handleRun: CommandHandler = async (args, options, terminal) => {
   const address = findDatabaseAddress(options, terminal, settings.view.database ?? null);
   const labels = getRepeatedOption(options, 'label');
   if (address !== null) {
-    return withRunPlace(address, terminal, ({ location, database }) =>
-      runAndReport(
-        async (observers) => {
-          if (database === null) throw new Error('there is no database');
-          return database.start(resolve(terminal.cwd, path), { ...request, ...observers, labels });
-        },
-        addViewOptions(options, settings.view),
-        terminal,
-        null,
-        location,
-      ),
+    return withRunPlace(
+      address,
+      terminal,
+      ({ location, database }) =>
+        runAndReport(
+          async (observers) => {
+            if (database === null) throw new Error('there is no database');
+            return database.start(resolve(terminal.cwd, path), { ...request, ...observers, labels });
+          },
+          addViewOptions(options, settings.view),
+          terminal,
+          null,
+          location,
+        ),
+      WAIT_AT_MOST_MS,
     );
   }
   if (labels.length > 0) throw usageError('--label chooses a worker: it needs a --database');

@@ -75,6 +75,7 @@ function describeStopOutcome({ kind, observed }: StopOutcome): readonly string[]
     case 'idle':
       return [`${id} is not running: ${formatObservedStatus(observed.observedStatus)}.`, ...commandLines];
     case 'stopping':
+      if (observed.waitsFor !== undefined) return [`${id} stops as soon as there is ${observed.waitsFor}.`];
       return [`${id} will stop by itself.`, `To end it now: raymond stop ${id} --now`];
     case 'not_stopped':
       return [`${id} is left as it was: ${waitsFor.join(' ')}`, ...commandLines];

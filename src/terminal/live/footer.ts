@@ -33,6 +33,7 @@ export function renderFooter(
   return [
     ...wrapText(unbroken, columns).map((line) => colorize('dim', line.replaceAll(NO_BREAK, ' ').trimEnd())),
     ...[
+      view.waitsFor === null ? null : `the run waits for ${view.waitsFor}`,
       formatQuestions(groups, canAnswer),
       formatApiFailure(groups),
       formatWaiting(groups, now),

@@ -146,7 +146,7 @@ function abridge(text: string): string {
 }
 
 /** The events that the block shows for as long as they matter. */
-const SHOWN_IN_BLOCK: ReadonlySet<Event['kind']> = new Set(['turn_started', 'agent_started']);
+const SHOWN_IN_BLOCK: ReadonlySet<Event['kind']> = new Set(['turn_started', 'agent_started', 'run_waiting']);
 
 const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle | undefined>> = {
   run_started: 'dim',

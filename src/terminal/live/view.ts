@@ -73,6 +73,8 @@ export interface LiveView {
   /** How many agents have ended in each state. */
   readonly endedByState: ReadonlyMap<string, number>;
   readonly stop: StopReason | null;
+  /** What keeps the whole run from going on, such as a worker that is not there; null if nothing does. */
+  readonly waitsFor: string | null;
   /** How often the user has pressed Ctrl-C. */
   readonly interrupts: number;
 }
@@ -95,6 +97,7 @@ export const EMPTY_VIEW: LiveView = {
   endedWorkers: 0,
   endedByState: new Map(),
   stop: null,
+  waitsFor: null,
   interrupts: 0,
 };
 
@@ -144,6 +147,8 @@ function applyRunEvent(view: LiveView, event: Event): LiveView {
       return { ...view, quota: event.quota, loweredParallel: event.parallel };
     case 'run_stopping':
       return { ...view, stop: event.stop };
+    case 'run_waiting':
+      return { ...view, waitsFor: event.waitsFor };
     case 'turn_ended': {
       const { spentMicros, costMicros, canned, models } = event;
       const cannedMicros = view.cannedMicros + (canned ? costMicros : 0);

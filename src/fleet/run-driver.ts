@@ -1,0 +1,28 @@
+import { DEADLINE_MS } from './worker-name.ts';
+
+/*
+ * Who drives a run, as all who look at runs see it: the columns of its worker, and what they say in words.
+ */
+
+/** The columns of a run's worker, of a run joined with it. */
+export const DRIVER_COLUMNS = `driver, waits_for, host, pid,
+  coalesce(beat_at > now() - interval '${DEADLINE_MS} milliseconds', false) as is_alive`;
+
+/** Joins a run with its worker. */
+export const WITH_DRIVER = 'left join raymond.workers on name = driver';
+
+/** A run's worker. */
+export interface DriverRow {
+  readonly driver: string | null;
+  readonly waits_for: string | null;
+  readonly host: string | null;
+  readonly pid: number | null;
+  readonly is_alive: boolean;
+}
+
+/** What keeps a run from going on that has not ended: words to follow "waits for"; null if nothing does. */
+export function describeWait({ driver, waits_for: waitsFor, is_alive: isAlive }: DriverRow): string | null {
+  if (waitsFor !== null) return waitsFor;
+  if (isAlive) return null;
+  return driver === null ? 'a worker' : `its worker ${driver}, which is not running`;
+}

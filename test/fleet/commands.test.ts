@@ -1,0 +1,124 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openDatabaseRuns } from '../../src/fleet/database-runs.ts';
+import { PostgresServer } from '../postgres/server.ts';
+import { Fleet } from './fleet.ts';
+
+let server: PostgresServer;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  fleet = await Fleet.open(server);
+  fleet.write({
+    'hello/START.sh': '#!/bin/bash\necho ran >> trace\necho "<result>hello</result>"\n',
+    'gate/START.sh':
+      '#!/bin/bash\necho start >> trace\nwhile [ ! -e open ]; do sleep 0.05; done\necho "<goto>AFTER.sh</goto>"\n',
+    'gate/AFTER.sh': '#!/bin/bash\necho after >> trace\necho "<result>through</result>"\n',
+    'ask/START.sh': '#!/bin/bash\necho asked >> trace\necho "<ask next=\\"END.sh\\">Which?</ask>"\n',
+    'ask/END.sh': '#!/bin/bash\necho "<result>chosen</result>"\n',
+  });
+});
+
+afterEach(() => fleet.close());
+
+const tracePath = (): string => join(fleet.folder, 'trace');
+const trace = (): string => (existsSync(tracePath()) ? readFileSync(tracePath(), 'utf8') : '');
+const openGate = (): void => writeFileSync(join(fleet.folder, 'open'), '');
+
+describe('stop of a run that no worker has', () => {
+  test('takes effect at once; nothing is run until it is resumed', async () => {
+    const started = fleet.start(['run', 'hello', '--run-id', 'lonely']);
+    await started.says('run lonely');
+    expect(await fleet.run('stop', 'lonely')).toMatchObject({ code: 0, err: '' });
+    expect((await started.ended).code).toBe(3);
+    expect((await fleet.run('status', 'lonely')).out).toContain('It was told to stop.');
+    // A resume that no worker has begun with is taken back.
+    const resumed = fleet.start(['resume', 'lonely']);
+    await resumed.says('waits for a worker');
+    expect((await fleet.run('stop', 'lonely')).out).toContain('lonely has stopped: paused.');
+    expect((await resumed.ended).code).toBe(3);
+    await fleet.worker('one');
+    await fleet.run('run', 'hello', '--run-id', 'other');
+    expect(trace()).toBe('ran\n');
+    expect(await fleet.run('resume', 'lonely')).toMatchObject({ code: 0, out: 'hello\n' });
+    expect(trace()).toBe('ran\nran\n');
+  });
+
+  test('ends one whose worker is gone and that only asks', async () => {
+    const worker = await fleet.worker('one');
+    const following = fleet.run('run', 'ask', '--run-id', 'asking', '--on-ask', 'wait');
+    await expect.poll(async () => (await fleet.run('asks')).out, { timeout: 10_000 }).toContain('Which?');
+    await worker.kill('SIGTERM');
+    const stopped = await fleet.run('stop', 'asking');
+    expect(stopped).toMatchObject({ code: 0, err: '' });
+    expect(stopped.out).toContain('asking has stopped');
+    await following;
+    await fleet.worker('one');
+    expect((await fleet.run('status', 'asking', '--json')).out).toContain('"status":"paused"');
+    const resuming = fleet.run('resume', 'asking');
+    await fleet.run('answer', 'asking', 'this');
+    expect(await resuming).toMatchObject({ code: 0, out: 'chosen\n' });
+    expect(trace()).toBe('asked\n');
+  });
+
+  test('cannot end turns of a worker that is gone: it says so, and the worker stops the run when it is back', async () => {
+    const worker = await fleet.worker('one');
+    const following = fleet.run('run', 'gate', '--run-id', 'gated');
+    await expect.poll(trace, { timeout: 10_000 }).toBe('start\n');
+    await worker.kill();
+    await fleet.database.query(`update raymond.workers set beat_at = now() - interval '1 minute'`);
+    const stopped = await fleet.run('stop', 'gated');
+    expect(stopped.code).toBe(0);
+    expect(stopped.out).toBe('gated stops as soon as there is its worker one, which is not running.\n');
+    expect((await fleet.run('status', 'gated')).out).toContain('It waits for its worker one, which is not running.');
+    openGate();
+    await fleet.worker('one');
+    expect((await following).code).toBe(3);
+    expect(trace()).toBe('start\n');
+  });
+});
+
+describe('who follows a run', () => {
+  test('reads what it waits for, in lines and in events', async () => {
+    const plain = fleet.start(['run', 'hello', '--run-id', 'lonely', '--label', 'repo=app']);
+    await plain.says('the run waits for a worker');
+    const events = fleet.start(['resume', 'lonely', '--events']);
+    await expect.poll(() => events.out, { timeout: 10_000 }).toContain('"run_waiting"');
+    await fleet.worker('plain');
+    await plain.says('the run waits for a worker with the label repo=app');
+    await fleet.worker('special', '--label', 'repo=app');
+    expect(await plain.ended).toMatchObject({ code: 0, out: 'hello\n' });
+    const { out } = await events.ended;
+    const waits = out
+      .split('\n')
+      .filter((line) => line.includes('run_waiting'))
+      .map((line) => JSON.parse(line).waits_for);
+    expect(waits).toStrictEqual(['a worker', 'a worker with the label repo=app', null]);
+  });
+});
+
+describe('a database that is away when a run is to start', () => {
+  test('is waited for', async () => {
+    const worker = await fleet.worker('one');
+    await server.kill();
+    const started = fleet.start(['run', 'hello', '--run-id', 'patient']);
+    await started.says('Waiting for it');
+    await server.restart();
+    expect(await started.ended).toMatchObject({ code: 0, out: 'hello\n' });
+    expect(started.err).toContain('The database is back.');
+    // Neither DBOS nor its driver has anything to say to users.
+    expect(worker.err).not.toMatch(/Warning|DBOS/);
+  });
+
+  test('is not waited for for ever', async () => {
+    const opened = openDatabaseRuns('postgres://u:geheim@127.0.0.1:1/x', { waitAtMostMs: 300 });
+    await expect(opened).rejects.toThrow('The database 127.0.0.1:1/x cannot be reached (ECONNREFUSED).');
+  });
+});
