@@ -9,6 +9,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     isolate: false,
+    // Tests mostly wait for processes that they have started, so every processor can have a worker.
+    maxWorkers: '100%',
     // Nobody's own settings may change what is tested, also in processes that a test starts.
     env: { XDG_CONFIG_HOME: join(tmpdir(), 'raymond-tests-have-no-settings') },
     globalSetup: 'test/remove-settings.ts',

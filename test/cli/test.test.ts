@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 
@@ -349,8 +349,10 @@ scenarios:
     }
 
     test('prints results so far, the interrupted scenario and its position, and leaves nothing behind', async () => {
-      const before = readdirSync(tmpdir()).filter((name) => name.startsWith('raymond-test-'));
-      const { code, out } = await interrupted('fails');
+      const folder = mkdtempSync(join(tmpdir(), 'raymond-left-behind-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      vi.stubEnv('TMPDIR', folder);
+      const { code, out } = await interrupted('fails').finally(() => vi.unstubAllEnvs());
       expect({ code, out: timeless(out) }).toStrictEqual({
         code: 130,
         out: `a.test.yaml
@@ -368,8 +370,7 @@ scenarios:
 interrupted: 1 passed, 1 failed, 1 interrupted (a while)
 `,
       });
-      const after = readdirSync(tmpdir()).filter((name) => name.startsWith('raymond-test-'));
-      expect(after.filter((name) => !before.includes(name))).toStrictEqual([]);
+      expect(readdirSync(folder).filter((name) => name.startsWith('raymond-test-'))).toStrictEqual([]);
     });
 
     test('prints the same as a document with --json', async () => {
