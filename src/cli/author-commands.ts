@@ -1,5 +1,6 @@
 import { EXIT } from '../errors.ts';
 import { type CommandSpec, type FlagSpec, JSON_FLAG } from './command.ts';
+import { DATABASE_FLAGS } from './database-option.ts';
 
 const PLATFORM_FLAG: FlagSpec = [
   '--platform <platform>',
@@ -79,6 +80,7 @@ export const AUTHOR_COMMANDS: readonly CommandSpec[] = [
       ['--record <run>', 'instead, turn this run into a scenario'],
       ['--output <file>', 'with --record: the file to write, or - for stdout (default: beside the workflow)'],
       ['--real-scripts', 'also run scripts that have answers; with --record: do not record scripts'],
+      ...DATABASE_FLAGS.map(([form, help]): FlagSpec => [form, `with --record: ${help}`]),
     ],
     examples: [
       'raymond test workflows/coding',

@@ -102,6 +102,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
       ['--by <group>', 'run, workflow, state, model or day (default run)'],
       ['--since <when>', 'only turns since then: a day such as 2026-01-31, a time, or an age such as 7d or 12h'],
       JSON_FLAG,
+      ...DATABASE_FLAGS,
     ],
     examples: ['raymond costs', 'raymond costs --by model --since 7d', 'raymond costs --by day --json'],
     load: async () => (await import('./commands/costs.ts')).handleCosts,

@@ -37,7 +37,7 @@ export const TALK_COMMANDS: readonly CommandSpec[] = [
     args: '[RUN] [AGENT] [TEXT]',
     summary:
       'say something to an agent while it works: in its running turn, or before its next prompt; the agent may be left out if there is only one',
-    flags: [JSON_FLAG],
+    flags: [JSON_FLAG, ...DATABASE_FLAGS],
     examples: ['raymond say last "Leave the tests alone"', 'raymond say last main_worker2 - < note.txt'],
     exits: [
       [EXIT.completed, 'said: it is kept until the agent hears it'],
@@ -51,7 +51,7 @@ export const TALK_COMMANDS: readonly CommandSpec[] = [
     args: '[RUN] [AGENT] [TEXT]',
     summary:
       'end the running turn of an agent, which goes on with the text in the same conversation; without a text it asks how to go on',
-    flags: [],
+    flags: DATABASE_FLAGS,
     examples: ['raymond interrupt last "Forget the tests, fix the build first"', 'raymond interrupt last main_worker2'],
     exits: [
       [EXIT.completed, 'interrupted'],

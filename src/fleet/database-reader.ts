@@ -20,6 +20,7 @@ import {
 import { parseSavedRun, tryParseAgent } from '../store/state-file.ts';
 import type { Database } from './database.ts';
 import { insertAnswer, selectQuestionEnd } from './database-answers.ts';
+import { deleteWords, hasWords, insertWords } from './database-words.ts';
 import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './run-driver.ts';
 import { nameRun, parseChange, replayRows } from './run-rows.ts';
 import { TurnFilesCache } from './turn-rows.ts';
@@ -86,6 +87,13 @@ export function createDatabaseReader(database: Database): RunReader & { readonly
       const files = uploads.map(async ({ name, path }) => ({ name, content: await readFile(path) }));
       const names = uploads.map(({ name }) => name);
       return insertAnswer(database, id, { ...answer, files: names }, await Promise.all(files));
+    },
+    async addWords(id, words) {
+      await database.whenReachable(() => insertWords(database, id, words));
+      return {
+        isThere: () => hasWords(database, id, words.id),
+        remove: () => deleteWords(database, id, words.id),
+      };
     },
     async close() {
       turns.close();

@@ -17,6 +17,7 @@ import { openDatabaseStore } from './database-store.ts';
 import type { DriveRequest } from './queues.ts';
 import type { Requests } from './requests.ts';
 import { insertTurnFiles } from './turn-rows.ts';
+import { createDatabaseWords } from './worker-words.ts';
 import { relocateWorkflows, unpackWorkflow } from './workflow-archive.ts';
 
 /** What all runs of a worker share. */
@@ -111,6 +112,7 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
       openWorkflow(path, platform, { ...limits, root: join(folder, row.workflow) }),
     createAnswers: (_layout, runId, { clock, warn }) =>
       createDatabaseAnswers(database, requests, runId, { clock, warn }),
+    createWords: (_layout, runId) => createDatabaseWords(database, requests, runId),
     historyFiles: false,
     copies: createConversationCopies(database, id, worker.name, worker.warn),
     wrapWorld: (world) => worker.wrapWorld(run.options.debug ? storeTurnFiles(world, worker, id) : world),

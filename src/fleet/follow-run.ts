@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
@@ -5,10 +6,12 @@ import { EXIT, RaymondError } from '../errors.ts';
 import { EventStream } from '../events/event-stream.ts';
 import { describeAnswerer } from '../runtime/answerer.ts';
 import type { RunEnvironment, RunHandle } from '../runtime/run-handle.ts';
+import { toWords } from '../runtime/words.ts';
 import { completeEvent } from '../store/migrations.ts';
 import type { Database } from './database.ts';
 import { insertAnswer } from './database-answers.ts';
 import { readChanges } from './database-reader.ts';
+import { insertWords } from './database-words.ts';
 import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './run-driver.ts';
 import { loadRunRows } from './run-rows.ts';
 
@@ -62,8 +65,10 @@ export function followDatabaseRun(
       await delay(POLL_INTERVAL_MS, undefined, { signal: detaching.signal }).catch(() => {});
     }
   };
-  const refuse = async (): Promise<never> => {
-    throw new RaymondError(`${id} is in a database: nothing can be said to its agents yet.`, { exitCode: EXIT.usage });
+  const talk = async (kind: 'say' | 'interrupt', agent: string, text: string | null): Promise<void> => {
+    const words = { kind, agent, text: text === null ? null : toWords(text) };
+    const facts = { id: randomUUID(), by: describeAnswerer(env), at: Date.now() };
+    await database.whenReachable(() => insertWords(database, id, { ...words, ...facts }));
   };
   const finished = follow().finally(() => stream.end());
   finished.catch(() => {});
@@ -78,8 +83,8 @@ export function followDatabaseRun(
     kill: () => detaching.abort(),
     answer: (ask, text) =>
       insertAnswer(database, id, { ask, text, by: describeAnswerer(env), answeredAt: Date.now(), files: [] }),
-    say: refuse,
-    interrupt: refuse,
+    say: (agent, text) => talk('say', agent, text),
+    interrupt: (agent, text) => talk('interrupt', agent, text),
   };
 }
 

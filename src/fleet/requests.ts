@@ -3,8 +3,15 @@ import type { Database } from './database.ts';
 
 const POLL_INTERVAL_MS = 250;
 
+/** The row of something that a person says to an agent. */
+export interface WordsRow {
+  readonly run: string;
+  readonly id: string;
+  readonly content: string;
+}
+
 /**
- * What people ask of the runs of one worker: to stop, and answers. They are rows, and one look for all runs together finds those
+ * What people ask of the runs of one worker: to stop, answers, and what they say. They are rows, and one look for all runs together finds those
  * that are new, however many runs there are.
  */
 export class Requests {
@@ -12,6 +19,7 @@ export class Requests {
   private readonly worker: string;
   private stops = new Map<string, StopMode>();
   private answered = new Set<string>();
+  private words: ReadonlyMap<string, readonly WordsRow[]> = new Map();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(database: Database, worker: string) {
@@ -37,6 +45,14 @@ export class Requests {
   /** Whether a question has an answer. */
   hasAnswer = (run: string, ask: string): boolean => this.answered.has(`${run}/${ask}`);
 
+  /** What people say to the agents of a run and what is not in its journal yet, the oldest first. */
+  wordsOf = (run: string): readonly WordsRow[] => this.words.get(run) ?? NO_WORDS;
+
+  /** Takes note of what waits in a run from before, so that nobody has to wait for the next look. */
+  noteWords(rows: readonly WordsRow[]): void {
+    this.words = new Map([...this.words, ...groupByRun(rows)]);
+  }
+
   private async look(): Promise<void> {
     const rows = await this.database.query<{ id: string; stop: StopMode | null; ask: string | null }>(
       `select id, stop, ask from raymond.runs left join raymond.answers on run = id
@@ -45,5 +61,24 @@ export class Requests {
     );
     this.stops = new Map(rows.flatMap(({ id, stop }) => (stop === null ? [] : [[id, stop]])));
     this.answered = new Set(rows.flatMap(({ id, ask }) => (ask === null ? [] : [`${id}/${ask}`])));
+    this.words = groupByRun(
+      await this.database.query<WordsRow>(
+        `select run, words.id, content from raymond.words join raymond.runs on runs.id = run
+         where driver = $1 and status = 'running' order by at`,
+        [this.worker],
+      ),
+    );
   }
+}
+
+const NO_WORDS: readonly WordsRow[] = [];
+
+function groupByRun(rows: readonly WordsRow[]): ReadonlyMap<string, readonly WordsRow[]> {
+  const groups = new Map<string, WordsRow[]>();
+  for (const row of rows) {
+    const group = groups.get(row.run);
+    if (group === undefined) groups.set(row.run, [row]);
+    else group.push(row);
+  }
+  return groups;
 }

@@ -59,6 +59,13 @@ create table raymond.uploads (
   primary key (run, ask, name),
   foreign key (run, ask) references raymond.answers (run, ask) on delete cascade
 );
+create table raymond.words (
+  run text not null references raymond.runs (id) on delete cascade,
+  id text not null,
+  at bigint not null,
+  content text not null,
+  primary key (run, id)
+);
 create table raymond.turns (
   run text not null references raymond.runs (id) on delete cascade,
   agent text not null,

@@ -14,14 +14,14 @@ import {
 } from '../events/cost-tally.ts';
 import { createTokensDocument } from '../events/event-document.ts';
 import { formatIso } from '../events/format.ts';
-import { readEvents } from '../store/journal-events.ts';
-import { findLayout, type StoreLayout } from '../store/layout.ts';
-import { listStoredRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
+import type { RunSummary, UnreadableRun } from '../store/runs.ts';
+import { openRuns, type RunLocation } from './open-runs.ts';
+import type { RunReader } from './run-reader.ts';
 
 /** Which costs to add up, and how. */
 export interface CostRequest {
-  /** The folders whose runs count. */
-  readonly folders: readonly string[];
+  /** Where the runs are that count. */
+  readonly places: readonly RunLocation[];
   readonly by: CostGroup;
   /** Only turns that ended then or later; null for all. */
   readonly sinceMs: number | null;
@@ -42,15 +42,15 @@ export interface CostSummary {
 }
 
 /** Adds up what the turns of all runs here have cost. Runs that are damaged are named; the others count all the same. */
-export async function collectCosts({ folders, by, sinceMs }: CostRequest): Promise<CostSummary> {
+export async function collectCosts({ places, by, sinceMs }: CostRequest): Promise<CostSummary> {
   const tally = new CostTally(by);
   const incomplete: IncompleteRun[] = [];
-  for (const { layout, run } of await listRunsOf(folders)) {
+  for (const { runs, run } of await listRunsOf(places)) {
     if (run.kind === 'unreadable') {
       incomplete.push({ id: run.id, message: run.error.message, missingMicros: null });
       continue;
     }
-    const { entries, problem } = await readRunCosts(layout, run);
+    const { entries, problem } = await readRunCosts(runs, run);
     const rest = remainderOf(run, entries);
     for (const entry of rest === null ? entries : [...entries, rest]) {
       if (sinceMs === null || entry.at >= sinceMs) tally.add(entry);
@@ -64,22 +64,26 @@ export async function collectCosts({ folders, by, sinceMs }: CostRequest): Promi
 }
 
 async function listRunsOf(
-  folders: readonly string[],
-): Promise<readonly { readonly layout: StoreLayout; readonly run: RunSummary | UnreadableRun }[]> {
-  const layouts = folders.map((folder) => findLayout(folder));
-  const listed = await Promise.all(layouts.map(async (layout) => ({ layout, runs: await listStoredRuns(layout) })));
-  return listed.flatMap(({ layout, runs }) => runs.map((run) => ({ layout, run })));
+  places: readonly RunLocation[],
+): Promise<readonly { readonly runs: RunReader; readonly run: RunSummary | UnreadableRun }[]> {
+  const listed = await Promise.all(
+    places.map(async (place) => {
+      const runs = openRuns(place);
+      return (await runs.listRuns(false)).map((run) => ({ runs, run }));
+    }),
+  );
+  return listed.flat();
 }
 
 /** Reads the Claude turns of a run from its journal, up to where that is damaged. */
 async function readRunCosts(
-  layout: StoreLayout,
+  runs: RunReader,
   run: RunSummary,
 ): Promise<{ readonly entries: readonly CostEntry[]; readonly problem: string | null }> {
   const entries: CostEntry[] = [];
   let isCanned = false;
   try {
-    for await (const { event } of readEvents(layout, run.id)) {
+    for await (const { event } of runs.readEvents(run.id)) {
       if (event.kind === 'run_started' || event.kind === 'run_resumed') isCanned = isReplay(event.options);
       if (event.kind === 'turn_ended' && event.session !== null) entries.push(toEntry(run, event, isCanned));
     }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { watchFile } from '../process/watch.ts';
 import { writeAnswer } from '../store/answer-file.ts';
 import { readArchivedAgents } from '../store/archived-agents.ts';
@@ -8,6 +9,7 @@ import type { StoreLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { ownerOf } from '../store/owner.ts';
 import { listCheckedRuns, listStoredRuns, resolveRunId } from '../store/runs.ts';
+import { removeWordRequest, writeWordRequest } from '../store/word-request.ts';
 import { loadHistory } from './history-file.ts';
 import { countOpenConversations } from './open-conversations.ts';
 import type { RunReader } from './run-reader.ts';
@@ -40,4 +42,8 @@ export const createFileReader = (layout: StoreLayout): RunReader => ({
   readQuestionEnd: async (id, ask) =>
     (await import('../store/question-end.ts')).readQuestionEnd(layout.answerFile(id, ask)),
   answer: (id, answer, uploads) => writeAnswer(layout.answerFile(id, answer.ask), answer, uploads),
+  async addWords(id, words) {
+    const file = await writeWordRequest(layout.wordsFolder(id), words);
+    return { isThere: async () => existsSync(file), remove: async () => removeWordRequest(file) };
+  },
 });

@@ -7,10 +7,8 @@ import { DEFAULT_OPTIONS, OPTIONS, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
 import { isPrompt } from '../core/state-names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { findLayout } from '../store/layout.ts';
-import { observeRun } from '../store/observed-run.ts';
-import { resolveRunId } from '../store/runs.ts';
 import { openWorkflow } from '../workflow/workflow.ts';
+import { openRuns, type RunLocation } from './open-runs.ts';
 import { currentPlatform } from './platform.ts';
 import { hasTurnFiles, type RecordedAnswer, type RecordingContext, recordAnswer } from './record/answers.ts';
 import { recordAsks } from './record/asks.ts';
@@ -23,6 +21,8 @@ import { callLimitsOf } from './run-workflows.ts';
 /** How to record a run. */
 export interface RecordRequest {
   readonly cwd?: string;
+  /** Where the run is; by default in files of `cwd`. */
+  readonly location?: RunLocation;
   readonly env?: NodeJS.ProcessEnv;
   /** Whether scripts are run in the test, instead of being replayed from the recording. */
   readonly realScripts?: boolean;
@@ -43,21 +43,25 @@ export interface Recording {
 /** Makes a scenario of a run that is over: its answers, and its outcome as the expectation. */
 export async function recordRun(runRef: string, request: RecordRequest): Promise<Recording> {
   const { cwd = process.cwd(), env = process.env, realScripts = false, replayRunId } = request;
-  const layout = findLayout(cwd);
-  const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
+  const { location = cwd } = request;
+  const runs = openRuns(location);
+  const { run, observedStatus } = await runs.observeRun(await runs.resolveRunId(runRef));
   if (isLive(observedStatus) || observedStatus === 'crashed') throw unfinishedRunError(run, observedStatus);
-  const events = await readRunEvents(run.id, cwd);
+  const events = await readRunEvents(run.id, location);
   const cwds = new Map(events.flatMap((event) => (event.kind === 'agent_started' ? [[event.agent, event.cwd]] : [])));
   const scrub = createAgentScrubber(run, cwds, env, replayRunId);
   const notes: string[] = [];
+  const visits = collectVisits(events);
+  const folders = new Map<RecordedTurn, string>();
+  for (const turn of visits.flatMap(({ turns }) => turns))
+    folders.set(turn, await runs.turnFolder(run.id, turnRefOf(turn.end)));
   const context: RecordingContext = {
-    folderOf: ({ end }) => layout.turnFolder(run.id, turnRefOf(end)),
+    folderOf: (turn) => folders.get(turn) ?? '',
     cwdOf: (agent) => cwds.get(agent) ?? cwd,
     scrub,
     files: new Map(),
     addNote: (message) => notes.push(message),
   };
-  const visits = collectVisits(events);
   const replayedVisits = visits.filter(({ state }) => isPrompt(state) || !realScripts);
   const answers = collectAnswers(replayedVisits, context, run);
   const mainStarted = events.find((event) => event.kind === 'agent_started' && event.parent === null);

@@ -8,6 +8,7 @@ import type { ConversationCopies } from '../turns/turn-context.ts';
 import { openWorkflow, type Workflow } from '../workflow/workflow.ts';
 import { createAnswerSource } from './answer-source.ts';
 import { type BackendFactory, chooseBackend } from './backend-factory.ts';
+import { createFileWords } from './word-source.ts';
 
 /** The parts of a run that a test replaces; everything else is the same for both. */
 export interface Runtime {
@@ -19,6 +20,8 @@ export interface Runtime {
   readonly createAnswers: typeof createAnswerSource;
   /** Where conversations are kept for other machines; null where they stay on this one. */
   readonly copies: ConversationCopies | null;
+  /** Where what people say to the agents of a run comes from. */
+  readonly createWords: typeof createFileWords;
   /** Whether to write a summary of the history beside the journal. */
   readonly historyFiles: boolean;
   /** Whether to keep debug files, if the run's options want them at all. */
@@ -40,6 +43,7 @@ export const PRODUCTION: Runtime = {
   clock: SYSTEM_CLOCK,
   storeOptions: {},
   createAnswers: createAnswerSource,
+  createWords: createFileWords,
   copies: null,
   historyFiles: true,
   debugFiles: true,

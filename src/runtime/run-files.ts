@@ -13,9 +13,9 @@ import { openRuns, type RunLocation } from './open-runs.ts';
 export const listRunIdsHere = (cwd: string): Promise<readonly string[]> => listRunIds(findLayout(cwd));
 
 /** Reads all events of a run that is on disk, in order. */
-export async function readRunEvents(id: string, cwd = process.cwd()): Promise<readonly Event[]> {
+export async function readRunEvents(id: string, location: RunLocation = process.cwd()): Promise<readonly Event[]> {
   const events: Event[] = [];
-  for await (const event of streamRunEvents(id, cwd)) events.push(event);
+  for await (const event of streamRunEvents(id, location)) events.push(event);
   return events;
 }
 

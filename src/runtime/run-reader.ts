@@ -9,6 +9,7 @@ import type { EventsStart, JournaledEvent } from '../store/journal-events.ts';
 import type { ObservedRun } from '../store/observed-run.ts';
 import type { QuestionEnd } from '../store/question-end.ts';
 import type { RunSummary, UnreadableRun } from '../store/runs.ts';
+import type { WordRequest } from '../store/word-request.ts';
 
 /** A place where runs are kept, for those who look at runs and make requests: the files of a folder, or a database. */
 export interface RunReader {
@@ -42,4 +43,14 @@ export interface RunReader {
   readQuestionEnd(id: string, ask: string): Promise<QuestionEnd | undefined>;
   /** Answers a question. False if it has ended before. */
   answer(id: string, answer: Omit<AskAnswer, 'files'>, uploads: Uploads): Promise<boolean>;
+  /** Puts what a person says to an agent where the run finds it. It is safe there when this resolves. */
+  addWords(id: string, words: WordRequest): Promise<WaitingWords>;
+}
+
+/** What a person has said, until the run has it in its journal. */
+export interface WaitingWords {
+  /** Whether nobody has taken it up yet. */
+  isThere(): Promise<boolean>;
+  /** Takes it back. */
+  remove(): Promise<void>;
 }

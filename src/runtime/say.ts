@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Agent } from '../core/agent.ts';
 import { isDone } from '../core/done-phase.ts';
@@ -9,17 +8,17 @@ import type { Run } from '../core/run.ts';
 import type { SaidToAgent } from '../core/said.ts';
 import { explainDeafness } from '../core/signals/said.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { readEvents } from '../store/journal-events.ts';
-import { findLayout, type StoreLayout } from '../store/layout.ts';
-import { observeRun } from '../store/observed-run.ts';
-import { resolveRunId } from '../store/runs.ts';
-import { removeWordRequest, type WordRequest, writeWordRequest } from '../store/word-request.ts';
+import type { ObservedRun } from '../store/observed-run.ts';
+import type { WordRequest } from '../store/word-request.ts';
 import { describeAnswerer } from './answerer.ts';
+import { openRuns, type RunLocation } from './open-runs.ts';
+import type { RunReader, WaitingWords } from './run-reader.ts';
 import { endedRunError, toWords } from './words.ts';
 
 /** What a person says to an agent of a run. */
 export interface SayRequest {
-  readonly cwd: string;
+  /** Where the run is. */
+  readonly cwd: RunLocation;
   readonly env: NodeJS.ProcessEnv;
   /** May be left out if only one agent is at work. */
   readonly agent: string | null;
@@ -51,10 +50,10 @@ export const createSayDocument = ({ run, agent, said, fate }: SayOutcome): objec
   delivery: fate,
 });
 
-/** Says something to an agent of a run. It is on disk when this resolves, whatever happens to the run. Throws if nobody can hear it. */
+/** Says something to an agent of a run. It is kept when this resolves, whatever happens to the run. Throws if nobody can hear it. */
 export async function sayToAgent(runRef: string, request: SayRequest): Promise<SayOutcome> {
   const text = toWords(request.text);
-  const { layout, run, isLive: isDriven } = await findRun(runRef, request);
+  const { runs, run, isDriven } = await findRun(runRef, request);
   // `say RUN AGENT` without a text is a slip.
   if (request.agent === null && run.agents.some(({ id }) => id === text))
     throw new RaymondError(`${text} is an agent: there is nothing to say to it`, {
@@ -62,15 +61,15 @@ export async function sayToAgent(runRef: string, request: SayRequest): Promise<S
       hint: 'Write the text after it.',
     });
   const agent = findListener(run, request.agent);
-  const { said, file } = await write(layout, run, request, { kind: 'say', agent: agent.id, text });
+  const { said, words } = await write(runs, run, request, { kind: 'say', agent: agent.id, text });
   if (!isDriven) return { run: run.id, agent, said, fate: 'resume' };
-  if (!(await isTakenUp(layout, run.id, file))) {
-    const later = await observeRun(layout, run.id);
-    if (isLive(later.observedStatus)) return { run: run.id, agent, said, fate: 'unknown' };
+  if (!(await isTakenUp(runs, run.id, words))) {
+    const later = await runs.observeRun(run.id);
+    if (hasDriver(later)) return { run: run.id, agent, said, fate: 'unknown' };
     // It has just ended, for good or until it is resumed.
-    if (existsSync(file)) return sayLater(later.run, agent.id, said, file);
+    if (await words.isThere()) return sayLater(later.run, agent.id, said, words);
   }
-  const { turn, refused, now = agent } = await findFate(layout, run.id, agent.id, said);
+  const { turn, refused, now = agent } = await findFate(runs, run.id, agent.id, said);
   if (refused !== null) throw deafError(run.id, refused);
   return { run: run.id, agent: now, said, fate: turn === null ? 'prompt' : 'turn' };
 }
@@ -91,26 +90,25 @@ export interface InterruptOutcome {
 /** Interrupts the running turn of an agent, which then goes on with the text, or asks. Throws if there is nothing to interrupt. */
 export async function interruptAgent(runRef: string, request: InterruptRequest): Promise<InterruptOutcome> {
   const text = request.text === null ? null : toWords(request.text);
-  const { layout, run, isLive: isDriven } = await findRun(runRef, request);
+  const { runs, run, isDriven } = await findRun(runRef, request);
   // `interrupt RUN AGENT` without a text asks.
   const isName = request.agent === null && text !== null && run.agents.some(({ id }) => id === text);
   const agent = findListener(run, isName ? text : request.agent);
-  const words = isName ? null : text;
+  const wanted = isName ? null : text;
   if (!isDriven)
     throw new RaymondError(`no process drives the run ${run.id}: no turn of it can be interrupted`, {
       exitCode: EXIT.usage,
       hint: `\`raymond say ${run.id} ${agent.id} TEXT\` says something that it hears when the run is resumed.`,
     });
-  const refusal = explainFirmness(run, agent, words);
+  const refusal = explainFirmness(run, agent, wanted);
   if (refusal !== null) throw firmError(run.id, agent.id, refusal);
-  const { said, file } = await write(layout, run, request, { kind: 'interrupt', agent: agent.id, text: words });
-  if (!(await isTakenUp(layout, run.id, file))) {
-    const { observedStatus } = await observeRun(layout, run.id);
-    if (isLive(observedStatus)) return { run: run.id, agent, isTakenUp: false };
-    removeWordRequest(file);
+  const { said, words } = await write(runs, run, request, { kind: 'interrupt', agent: agent.id, text: wanted });
+  if (!(await isTakenUp(runs, run.id, words))) {
+    if (hasDriver(await runs.observeRun(run.id))) return { run: run.id, agent, isTakenUp: false };
+    await words.remove();
     throw firmError(run.id, agent.id, 'its run has just ended');
   }
-  const { refused } = await findFate(layout, run.id, agent.id, said);
+  const { refused } = await findFate(runs, run.id, agent.id, said);
   if (refused !== null) throw firmError(run.id, agent.id, refused);
   return { run: run.id, agent, isTakenUp: true };
 }
@@ -118,28 +116,32 @@ export async function interruptAgent(runRef: string, request: InterruptRequest):
 async function findRun(
   runRef: string,
   { cwd, isWholeId = false }: Pick<SayRequest, 'cwd' | 'isWholeId'>,
-): Promise<{ readonly layout: StoreLayout; readonly run: Run; readonly isLive: boolean }> {
-  const layout = findLayout(cwd);
-  const id = await resolveRunId(layout, runRef);
+): Promise<{ readonly runs: RunReader; readonly run: Run; readonly isDriven: boolean }> {
+  const runs = openRuns(cwd);
+  const id = await runs.resolveRunId(runRef);
   if (isWholeId && id !== runRef)
     throw new RaymondError(`no such run: ${runRef}`, {
       exitCode: EXIT.usage,
       hint: 'What changes a run needs its whole id.',
     });
-  const { run, observedStatus } = await observeRun(layout, id);
-  return { layout, run, isLive: isLive(observedStatus) };
+  const observed = await runs.observeRun(id);
+  return { runs, run: observed.run, isDriven: hasDriver(observed) };
 }
 
-/** Puts a request on disk. */
+/** Whether somebody drives the run who can take up what is said. */
+const hasDriver = ({ observedStatus, waitsFor }: ObservedRun): boolean =>
+  isLive(observedStatus) && waitsFor === undefined;
+
+/** Puts a request where the run finds it. */
 async function write(
-  layout: StoreLayout,
+  runs: RunReader,
   { id: run }: Run,
   { env }: Pick<SayRequest, 'env'>,
-  words: Pick<WordRequest, 'kind' | 'agent' | 'text'>,
-): Promise<{ readonly said: string; readonly file: string }> {
+  wanted: Pick<WordRequest, 'kind' | 'agent' | 'text'>,
+): Promise<{ readonly said: string; readonly words: WaitingWords }> {
   const said = randomUUID();
-  const request = { ...words, id: said, by: describeAnswerer(env), at: Date.now() };
-  return { said, file: await writeWordRequest(layout.wordsFolder(run), request) };
+  const request = { ...wanted, id: said, by: describeAnswerer(env), at: Date.now() };
+  return { said, words: await runs.addWords(run, request) };
 }
 
 const POLL_INTERVAL_MS = 50;
@@ -148,40 +150,40 @@ const TAKE_UP_WITHIN_MS = 5_000;
 const LOOK_EVERY = 10;
 
 /** Waits until the process that drives the run has taken a request up; false if it does not, or drives it no more. */
-async function isTakenUp(layout: StoreLayout, run: string, file: string): Promise<boolean> {
+async function isTakenUp(runs: RunReader, run: string, words: WaitingWords): Promise<boolean> {
   for (let polls = 1; polls * POLL_INTERVAL_MS <= TAKE_UP_WITHIN_MS; polls += 1) {
-    if (!existsSync(file)) return true;
+    if (!(await words.isThere())) return true;
     await delay(POLL_INTERVAL_MS);
-    if (polls % LOOK_EVERY === 0 && !isLive((await observeRun(layout, run)).observedStatus)) break;
+    if (polls % LOOK_EVERY === 0 && !hasDriver(await runs.observeRun(run))) break;
   }
-  return !existsSync(file);
+  return !(await words.isThere());
 }
 
 /** What becomes of words that nobody has taken up before the run ended: they are kept if it can be resumed. */
-function sayLater(run: Run, id: string, said: string, file: string): SayOutcome {
+async function sayLater(run: Run, id: string, said: string, words: WaitingWords): Promise<SayOutcome> {
   try {
     return { run: run.id, agent: findListener(run, id), said, fate: 'resume' };
   } catch (error) {
-    removeWordRequest(file);
+    await words.remove();
     throw error;
   }
 }
 
 /** What the run has made of a request. */
 async function findFate(
-  layout: StoreLayout,
+  runs: RunReader,
   id: string,
   agent: string,
   request: string,
 ): Promise<Pick<SaidToAgent, 'turn' | 'refused'> & { readonly now?: Agent }> {
-  const { run } = await observeRun(layout, id);
+  const { run } = await runs.observeRun(id);
   const now = run.agents.find((each) => each.id === agent);
   const { said = [], interruption = null } = now ?? {};
   const found = said.find((each) => each.id === request);
   if (found !== undefined && now !== undefined) return { turn: found.turn, refused: null, now };
   if (interruption?.id === request) return { turn: interruption.turn, refused: null };
   // It is over already, or was refused.
-  for await (const { event } of readEvents(layout, id)) {
+  for await (const { event } of runs.readEvents(id)) {
     if (event.kind === 'said' && event.said === request) return event;
     if (event.kind === 'turn_interrupted' && event.interrupt === request) return event;
   }

@@ -1,16 +1,13 @@
-import { join } from 'node:path';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
-import { readEvents } from '../store/journal-events.ts';
-import type { StoreLayout } from '../store/layout.ts';
-import { listWordRequests, readWordRequest, removeWordRequest } from '../store/word-request.ts';
 import type { Backend } from '../turns/backend.ts';
 import type { Clock } from '../turns/clock.ts';
+import type { WordSource } from './word-source.ts';
 
 /** What an inbox needs of the run around it. */
 export interface WordInboxContext {
-  readonly layout: StoreLayout;
+  readonly words: WordSource;
   readonly run: Run;
   readonly backend: Backend;
   /** Ends the running turn of an agent by force. */
@@ -23,35 +20,29 @@ export interface WordInboxContext {
 /** Takes up what people say to the agents of a run, and passes it on once it is in the journal. */
 export class WordInbox {
   private readonly context: WordInboxContext;
-  private readonly folder: string;
-  /** The names of the files that were taken up and may still be there; by id where that is known. */
+  private readonly words: WordSource;
+  /** The names of those that were taken up and may still be there; by id where that is known. */
   private readonly seen = new Set<string>();
   private readonly nameById = new Map<string, string>();
 
   constructor(context: WordInboxContext) {
     this.context = context;
-    this.folder = context.layout.wordsFolder(context.run.id);
+    this.words = context.words;
   }
 
   /** Takes up what was said while nobody drove the run. What the journal has already was only not removed. */
   async open(): Promise<void> {
-    const { layout, run } = this.context;
-    if (run.seq > 0 && listWordRequests(this.folder).length > 0) {
-      const journaled = new Set<string>();
-      for await (const { event } of readEvents(layout, run.id)) {
-        if (event.kind === 'said') journaled.add(event.said);
-        if (event.kind === 'turn_interrupted') journaled.add(event.interrupt);
-      }
-      this.look(journaled);
-    } else this.look();
+    await this.words.open();
+    const isNew = this.context.run.seq === 0 || this.words.list().length === 0;
+    this.look(isNew ? NONE : await this.words.readJournaled());
   }
 
   /** Looks for something new. Cheap: it is done several times a second. */
   look(journaled: ReadonlySet<string> = NONE): void {
-    for (const name of listWordRequests(this.folder)) if (!this.seen.has(name)) this.takeUp(name, journaled);
+    for (const name of this.words.list()) if (!this.seen.has(name)) this.takeUp(name, journaled);
   }
 
-  /** Passes on what is in the journal now. Its file goes first: then it is never taken for something new. */
+  /** Passes on what is in the journal now. What waits goes first: then it is never taken for something new. */
   passOn(events: readonly Event[]): void {
     const { backend, end } = this.context;
     for (const event of events) {
@@ -68,12 +59,12 @@ export class WordInbox {
 
   private takeUp(name: string, journaled: ReadonlySet<string>): void {
     const { backend, clock, send, warn, run } = this.context;
-    const request = readWordRequest(join(this.folder, name));
+    const request = this.words.read(name);
     if (request === undefined) return;
     this.seen.add(name);
     if (request === null) {
       const { id: agent = 'main', state = '' } = run.agents[0] ?? {};
-      warn({ agent, state }, `what ${join(this.folder, name)} says cannot be read: it is not delivered to anybody`);
+      warn({ agent, state }, `what ${this.words.describe(name)} says cannot be read: it is not delivered to anybody`);
       return;
     }
     const { kind, id, agent, text, by, at: saidAt } = request;
@@ -91,7 +82,7 @@ export class WordInbox {
   private remove(id: string): void {
     const name = this.nameById.get(id);
     if (name === undefined) return;
-    removeWordRequest(join(this.folder, name));
+    this.words.remove(name);
     this.nameById.delete(id);
   }
 }

@@ -86,7 +86,8 @@ export async function createWorld(
   };
   const backend = await context.backendFactory.create(turnContext);
   const words = new WordInbox({
-    ...{ layout, run, backend, clock, send: control.send, warn },
+    words: runtime.createWords(layout, id),
+    ...{ run, backend, clock, send: control.send, warn },
     end: (agent) => turnContext.endings.end(agent),
   });
   await words.open();

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { tryParseJson } from '../core/json.ts';
 import { errorCodeOf } from '../errors.ts';
 import { diskError } from './disk-error.ts';
 import { createFile, makePrivateFolder } from './files.ts';
@@ -30,7 +31,7 @@ export interface WordRequest {
 export async function writeWordRequest(folder: string, request: WordRequest, durable = true): Promise<string> {
   await makePrivateFolder(folder, durable);
   const file = join(folder, `${String(request.at).padStart(15, '0')}-${request.id}.json`);
-  await createFile(file, `${JSON.stringify({ version: VERSION, ...request })}\n`, durable).catch((cause: unknown) => {
+  await createFile(file, `${formatWordRequest(request)}\n`, durable).catch((cause: unknown) => {
     throw diskError(`${file} cannot be made`, cause, 'then try again. Nothing was said.');
   });
   return file;
@@ -50,19 +51,24 @@ export function listWordRequests(folder: string): readonly string[] {
 /** Reads a request; null if it cannot be read, undefined if it is gone. */
 export function readWordRequest(file: string): WordRequest | null | undefined {
   try {
-    return toWordRequest(JSON.parse(readFileSync(file, 'utf8')));
+    return parseWordRequest(readFileSync(file, 'utf8'));
   } catch (error) {
     return errorCodeOf(error) === 'ENOENT' ? undefined : null;
   }
 }
 
-/** Checked by hand: every run looks for requests, and few load the library for schemas, which takes 40 ms. */
-function toWordRequest(data: Readonly<Record<string, unknown>>): WordRequest | null {
-  const { version, kind, id, agent, text, by, at } = data;
+/** The text of a request, complete in itself. */
+export const formatWordRequest = (request: WordRequest): string => JSON.stringify({ version: VERSION, ...request });
+
+/** Parses the text of a request; null if it is none. Checked by hand: every run looks for requests, and few load the library for schemas, which takes 40 ms. */
+export function parseWordRequest(text: string): WordRequest | null {
+  const data: unknown = tryParseJson(text);
+  if (typeof data !== 'object' || data === null) return null;
+  const { version, kind, id, agent, text: words, by, at } = data as Readonly<Record<string, unknown>>;
   if (version !== VERSION || (kind !== 'say' && kind !== 'interrupt') || typeof at !== 'number') return null;
   if (typeof id !== 'string' || typeof agent !== 'string' || typeof by !== 'string') return null;
-  if (typeof text !== 'string' && (text !== null || kind === 'say')) return null;
-  return { kind, id, agent, text, by, at };
+  if (typeof words !== 'string' && (words !== null || kind === 'say')) return null;
+  return { kind, id, agent, text: words, by, at };
 }
 
 /** Removes a request that is in the journal. One that cannot be removed does no harm. */

@@ -5,6 +5,7 @@ import type { World } from '../engine/world.ts';
 import { createAnswerSource } from '../runtime/answer-source.ts';
 import type { BackendFactory } from '../runtime/backend-factory.ts';
 import type { Runtime } from '../runtime/run-context.ts';
+import { createFileWords } from '../runtime/word-source.ts';
 import type { CannedAnswer, Scenario } from '../scenario/scenario.ts';
 import type { ProcessIdentity } from '../store/process-identity.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
@@ -87,6 +88,7 @@ export function startSimulatedProcess(
     clock: time,
     storeOptions: { durable: false, facts: processFacts(processNumber) },
     createAnswers: createAnswerSource,
+    createWords: createFileWords,
     copies: null,
     historyFiles: false,
     debugFiles: false,

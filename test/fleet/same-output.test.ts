@@ -52,6 +52,8 @@ async function playThrough(database: readonly string[]): Promise<Readonly<Record
   const asks = async (): Promise<string> => (await run('asks')).out;
   await expect.poll(asks, { timeout: 20_000 }).toContain('Which color?');
   const asked = await runAll(run, { asks: ['asks'], 'asks --json': ['asks', '--json'], asking: ['status'] });
+  const said = await run('say', 'last', 'Be brief');
+  const firm = await run('interrupt', 'last', 'main', 'Now');
   const answered = await run('answer', 'last', 'blue');
   const again = await run('answer', 'last', 'green');
   const ended = await following;
@@ -68,8 +70,12 @@ async function playThrough(database: readonly string[]): Promise<Readonly<Record
     stop: ['stop', 'same'],
     resume: ['resume', 'same'],
     'no run': ['status', 'sane'],
+    costs: ['costs'],
+    'costs --json': ['costs', '--json', '--by', 'state'],
+    deaf: ['say', 'same', 'Too late'],
+    record: ['test', '--record', 'same', '--output', '-'],
   });
-  return { ...asked, answered, again, ended, ...read };
+  return { ...asked, said, firm, answered, again, ended, ...read };
 }
 
 async function runAll(
@@ -84,6 +90,10 @@ describe('files and a database', () => {
   test('give the same output for the same run', async () => {
     const [files, rows] = await Promise.all([playThrough(['--no-database']), playThrough([])]);
     expect(files.ended?.out).toBe('[main_help1]\nhelped\n[main]\nIt is blue\n');
+    expect(rows.said?.err).toContain('It waits for the next prompt of main of same');
+    expect(rows.logs?.out).toContain('Be brief');
+    expect(rows.record?.out).toContain('answers:');
+    expect(await fleet.database.query('select * from raymond.words')).toStrictEqual([]);
     for (const [name, ended] of Object.entries(files)) {
       const other = rows[name];
       // The worker and its parent work at the same time: which is first is not the same each time.

@@ -4,6 +4,7 @@ import { COST_GROUPS } from '../../events/cost-tally.ts';
 import { collectCosts, createCostDocument } from '../../runtime/costs.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
 import { type CommandHandler, usageError } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { getChoiceOption, getTextOption, parseAgeMs } from '../parsed-options.ts';
 import { describeIncompleteRun, renderCostReport } from '../reports/cost-report.ts';
 
@@ -12,7 +13,9 @@ export const handleCosts: CommandHandler = async (_, options, terminal) => {
   const by = getChoiceOption(options, 'by', COST_GROUPS) ?? 'run';
   const context = createRenderContext(terminal);
   const sinceMs = parseSince(getTextOption(options, 'since'), context.now);
-  const costs = await collectCosts({ folders: [terminal.cwd], by, sinceMs });
+  const costs = await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) =>
+    collectCosts({ places: [location], by, sinceMs }),
+  );
   if (options.json) terminal.out(`${formatJson(createCostDocument(costs, by, sinceMs))}\n`);
   else terminal.out(`${renderCostReport(costs, by, context).join('\n')}\n`);
   if (!options.json) for (const run of costs.incomplete) terminal.err(`${describeIncompleteRun(run)}\n`);

@@ -2,14 +2,17 @@ import { askIdOf } from '../../core/ask.ts';
 import { EXIT } from '../../errors.ts';
 import { interruptAgent } from '../../runtime/say.ts';
 import { type CommandHandler, usageError } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { readTextArgument } from '../text-argument.ts';
 
 /** `raymond interrupt RUN [AGENT] [TEXT|-]`: ends the running turn of an agent, which goes on with the text, or asks. */
-export const handleInterrupt: CommandHandler = async ([run, second, third], _options, terminal) => {
+export const handleInterrupt: CommandHandler = async ([run, second, third], options, terminal) => {
   if (run === undefined) throw usageError('there is no run to interrupt', 'raymond interrupt RUN [AGENT] [TEXT]');
   const [agent, written] = third === undefined ? [null, second] : [second ?? null, third];
   const text = written === undefined ? null : await readTextArgument(written, terminal);
-  const outcome = await interruptAgent(run, { cwd: terminal.cwd, env: terminal.env, agent, text });
+  const outcome = await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) =>
+    interruptAgent(run, { cwd: location, env: terminal.env, agent, text }),
+  );
   const { id, state } = outcome.agent;
   if (!outcome.isTakenUp) {
     terminal.err(`The interruption of ${id} is kept, but the process of ${outcome.run} does not respond.\n`);

@@ -5,6 +5,7 @@ import { createRenderContext } from '../../terminal/render-context.ts';
 import { recordScenario } from '../../testing/record-scenario.ts';
 import { hasPassed } from '../../testing/report.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { getTestTimeoutMs, getTextOption, refuseOptions } from '../parsed-options.ts';
 import { renderTestFailure } from '../reports/test-result.ts';
 
@@ -16,14 +17,15 @@ export const handleRecord: CommandHandler = async (paths, options, terminal) => 
   const interrupt = new AbortController();
   const stopListening = terminal.onInterrupt(() => interrupt.abort());
   try {
-    const recording = await recordScenario(getTextOption(options, 'record') ?? '', {
-      cwd: terminal.cwd,
-      env: terminal.env,
-      realScripts: options.realScripts === true,
-      output: getTextOption(options, 'output'),
-      timeoutMs: getTestTimeoutMs(options),
-      abortSignal: interrupt.signal,
-    });
+    const recording = await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) =>
+      recordScenario(getTextOption(options, 'record') ?? '', {
+        ...{ cwd: terminal.cwd, location, env: terminal.env },
+        realScripts: options.realScripts === true,
+        output: getTextOption(options, 'output'),
+        timeoutMs: getTestTimeoutMs(options),
+        abortSignal: interrupt.signal,
+      }),
+    );
     const { file, text, answers, notes, testResult: result } = recording;
     if (file === null) terminal.out(text, 'exact');
     const print = (line: string): void => (file === null ? terminal.err(line) : terminal.out(line));

@@ -2,16 +2,19 @@ import { isPrompt } from '../../core/state-names.ts';
 import { EXIT } from '../../errors.ts';
 import { createSayDocument, type SayOutcome, sayToAgent } from '../../runtime/say.ts';
 import { type CommandHandler, usageError } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { readTextArgument } from '../text-argument.ts';
 
 /** `raymond say RUN [AGENT] TEXT|-`: says something to an agent that is at work. */
-export const handleSay: CommandHandler = async ([run, second, third], { json }, terminal) => {
+export const handleSay: CommandHandler = async ([run, second, third], options, terminal) => {
   if (run === undefined || second === undefined)
     throw usageError('there is nothing to say', 'raymond say RUN [AGENT] TEXT; - reads the text from stdin.');
   const [agent, written] = third === undefined ? [null, second] : [second, third];
   const text = await readTextArgument(written, terminal);
-  const outcome = await sayToAgent(run, { cwd: terminal.cwd, env: terminal.env, agent, text });
-  if (json === true) terminal.out(`${JSON.stringify(createSayDocument(outcome), null, 2)}\n`);
+  const outcome = await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) =>
+    sayToAgent(run, { cwd: location, env: terminal.env, agent, text }),
+  );
+  if (options.json === true) terminal.out(`${JSON.stringify(createSayDocument(outcome), null, 2)}\n`);
   else terminal.err(`${describeOutcome(outcome)}\n`);
   return EXIT.completed;
 };
