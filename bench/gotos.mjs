@@ -1,4 +1,4 @@
-// What a <goto> between two prompts takes on top of the API's own time: from the end of an answer to the next request. Needs
+// What a <goto> and a <reset> between two prompts take on top of the API's own time: from the end of an answer to the next request. Needs
 // the Claude Code of the tests (node test/claude-code/install.mjs) and a scripted API on this machine; without the first, nothing is measured.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -11,6 +11,14 @@ import { figure, median, quantile } from './harness.mjs';
 
 const VERSIONS = ['197', '325'];
 const WARM_UP = 2;
+/** How long the API takes in front of a <reset>: Claude Code is started ahead only while a turn is at work. */
+const ANSWER_MS = 2000;
+const GOTO = { tag: 'goto', frontmatter: '', delayMs: 0 };
+const RESET = {
+  tag: 'reset',
+  frontmatter: '---\nallowed_transitions: [{ tag: reset, target: START }, { tag: reset, target: LAST }]\n---\n',
+  delayMs: ANSWER_MS,
+};
 
 /** The Claude Code that the tests have installed. */
 export const pathOfClaude = (version) =>
@@ -23,23 +31,27 @@ export async function measureGotos({ command, workshop, quick }) {
     if (!existsSync(claude)) continue;
     const name = `2.1.${version}`;
     const gotos = quick ? 6 : 20;
-    const run = (keepOpen) => (place, env) =>
+    const run = (transition, keepOpen) => (place, env) =>
       end(
         process.execPath,
-        [command, 'run', newWorkflow(place), '--claude', claude, '--keep-open', keepOpen, '--quiet'],
+        [command, 'run', newWorkflow(place, transition), '--claude', claude, '--keep-open', keepOpen, '--quiet'],
         {
           cwd: place,
           env,
         },
       );
-    const open = await measure(workshop(), 2 * gotos, run('5m'));
-    const cold = await measure(workshop(), gotos, run('0'));
-    const loop = await measure(workshop(), gotos, (place, env) => loopOf(claude, gotos, place, env));
+    const open = await measure(workshop(), 2 * gotos, GOTO, run(GOTO, '5m'));
+    const cold = await measure(workshop(), gotos, GOTO, run(GOTO, '0'));
+    const loop = await measure(workshop(), gotos, GOTO, (place, env) => loopOf(claude, gotos, place, env));
+    const ahead = await measure(workshop(), gotos, RESET, run(RESET, '5m'));
+    const fresh = await measure(workshop(), gotos, RESET, run(RESET, '0'));
     figures.push(
       figure(`a goto in an open conversation, on top of the API, ${name}`, median(open), 'ms', 80),
       figure(`the same, the fastest tenth, ${name}`, quantile(open, 0.1), 'ms'),
       figure(`the same with --keep-open 0, ${name}`, median(cold), 'ms'),
       figure(`the same in a plain loop of \`claude -p --resume\`, ${name}`, median(loop), 'ms'),
+      figure(`a reset with Claude Code started ahead, on top of the API, ${name}`, median(ahead), 'ms'),
+      figure(`the same reset with --keep-open 0, ${name}`, median(fresh), 'ms'),
     );
   }
   return figures;
@@ -55,8 +67,10 @@ export const claudeEnv = (home, url) => ({
 });
 
 /** The times from the end of each answer to the next request. */
-async function measure(place, count, work) {
-  const api = await startApi((asked) => (asked < count ? '<goto>START</goto>' : '<result>done</result>'));
+async function measure(place, count, { tag, delayMs }, work) {
+  const textOf = (asked) =>
+    asked === count ? '<result>done</result>' : `<${tag}>${asked === count - 1 ? 'LAST' : 'START'}</${tag}>`;
+  const api = await startApi(textOf, delayMs);
   const home = join(place, 'home');
   mkdirSync(home);
   const env = claudeEnv(home, api.url);
@@ -69,10 +83,11 @@ async function measure(place, count, work) {
   return api.gaps.slice(WARM_UP);
 }
 
-function newWorkflow(place) {
+function newWorkflow(place, { frontmatter }) {
   const folder = join(place, 'workflow');
   mkdirSync(folder);
-  writeFileSync(join(folder, 'START.md'), 'Go on.\n');
+  writeFileSync(join(folder, 'START.md'), `${frontmatter}Go on.\n`);
+  writeFileSync(join(folder, 'LAST.md'), 'Go on.\n');
   return folder;
 }
 

@@ -58,7 +58,11 @@ if [ "$n" -lt 2 ]; then echo "<goto input="$((n + 1))">WORK.md</goto>"; else ech
     'ASK.md': prompt({ say: '<call return="AFTER.md">PART.md</call>' }),
     'PART.md': prompt({ tool: write('part.txt', 'a part\n'), say: '<goto>PARTED.sh</goto>' }),
     'PARTED.sh': script(0.4, `echo '<result>parted</result>'`),
-    'AFTER.md': prompt({ say: '<function return="JUDGED.sh">JUDGE.md</function> after {{result}}' }),
+    // Claude Code is started ahead of JUDGE and FRESH.
+    'AFTER.md': prompt(
+      { say: '<function return="JUDGED.sh">JUDGE.md</function> after {{result}}' },
+      'allowed_transitions: [{ tag: function, target: JUDGE.md, return: JUDGED.sh }]',
+    ),
     'JUDGE.md': prompt({ say: '<result>judged</result>' }),
     'JUDGED.sh': script(0.3, `echo '<fork next="AGAIN.sh" item="one">WORKER.md</fork>'`),
     'AGAIN.sh': script(
@@ -73,7 +77,7 @@ if [ "$n" -lt 2 ]; then echo "<goto input="$((n + 1))">WORK.md</goto>"; else ech
         'echo "$item" > "$RAYMOND_TASK_FOLDER/item"; echo "<result>$(cat "$RAYMOND_TASK_FOLDER"/*)</result>"',
       ),
     ),
-    'CLEAN.md': prompt({ say: '<reset>FRESH.md</reset>' }),
+    'CLEAN.md': prompt({ say: '<reset>FRESH.md</reset>' }, 'allowed_transitions: [{ tag: reset, target: FRESH.md }]'),
     'FRESH.md': prompt({
       tool: write('fresh.txt', 'fresh\n'),
       say: '<join>JOINED.sh</join>',

@@ -88,6 +88,8 @@ export interface ClaudeTurn extends TurnBase {
   readonly words: readonly Pick<Said, 'id' | 'text'>[];
   /** Whether a person has interrupted the turn on record. */
   readonly isBrokenOff: boolean;
+  /** Whether it opens a conversation that knows nothing yet. */
+  readonly isFresh: boolean;
   /** Model and effort that a tag asked for; they win over those of the state. */
   readonly preference: Preference;
   /** The most that the turn may cost; null if the run has no budget. */
@@ -279,6 +281,7 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     prompt,
     words: wordsOf(agent, record, prompt),
     isBrokenOff: agent.interruption !== null,
+    isFresh: record === null ? turnSessionOf(agent) === null : record.session?.kind === 'new',
     preference: preferenceOf(agent),
     budgetMicros,
     isShare: budgetMicros !== null && budgetMicros < (run.options.budgetMicros ?? 0) - run.ledger.spentMicros,

@@ -61,6 +61,7 @@ function defer(create: () => Promise<Backend>): Backend {
   };
   const deferred: Required<Omit<Backend, 'waitForAnswer' | 'scriptRunnerFor'>> = {
     prepare: async (...args) => (await load()).prepare(...args),
+    sessionFor: (turn) => created?.sessionFor?.(turn),
     take: async (...args) => (await load()).take(...args),
     release: (run) => created?.release?.(run),
     canReach: (agent) => created?.canReach?.(agent) ?? false,

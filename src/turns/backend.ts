@@ -10,6 +10,8 @@ import type { AskEndSignal } from './ask-board.ts';
 export interface Backend {
   /** Makes the turn's folder with everything in it that the turn needs; returns warnings for the author. */
   prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]>;
+  /** The id for the conversation that a turn opens, if a process waits for its prompt under that id. */
+  sessionFor?(turn: ClaudeTurn): string | undefined;
   /** Carries out a turn. An `adopted` one was started by an earlier process: it is found again, not started twice. */
   take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed>;
   /** Lets go of what the run, as it is on disk now, does not need any more. */

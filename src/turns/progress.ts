@@ -8,7 +8,7 @@ import { hasWildcard, matchesGlob } from '../core/glob.ts';
 import { readTags } from '../core/tag.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { execProgram } from '../process/exec-program.ts';
-import type { TurnContext } from './turn-context.ts';
+import type { Environment, TurnContext } from './turn-context.ts';
 
 /** The result of looking at what shows progress: a text that changes with it, or why there is none. */
 type Look = { readonly kind: 'seen'; readonly text: string } | { readonly kind: 'unseen'; readonly why: string };
@@ -53,14 +53,35 @@ const GIT_TIMEOUT_MS = 60_000;
 /** All of the repository but what Raymond itself writes there. */
 const REPOSITORY_PATHS = [':/', ':(top,exclude,glob)**/.raymond/**'];
 
+/** Asks git for the commit, the branch and all files that differ from them or are new. */
+const askGitStatus = (cwd: string, env: Environment, timeoutMs: number): ReturnType<typeof execProgram> =>
+  execProgram('git', ['status', ...STATUS_OPTIONS, '--', ...REPOSITORY_PATHS], {
+    ...{ cwd, env: { ...env, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' }, timeoutMs },
+  });
+const STATUS_OPTIONS = [
+  '--porcelain=v2',
+  '-z',
+  '--branch',
+  '--untracked-files=all',
+  '--no-renames',
+  '--no-ahead-behind',
+];
+
+/** The state of the repository of a folder as a text; empty if it is in none, null if git takes longer than this. */
+export async function readGitStatus(cwd: string, env: Environment, timeoutMs: number): Promise<string | null> {
+  const { timedOut, exitCode, stdout } = await askGitStatus(cwd, env, timeoutMs);
+  return timedOut ? null : exitCode === 0 ? stdout : '';
+}
+
 /** The commit, the index and the content of all files that differ from them or are new. */
 async function lookAtRepository({ env }: TurnContext, cwd: string): Promise<Look> {
-  const git = (...args: readonly string[]) =>
-    execProgram('git', args, { cwd, env: { ...env, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' }, timeoutMs: GIT_TIMEOUT_MS });
-  const options = ['--porcelain=v2', '-z', '--branch', '--untracked-files=all', '--no-renames', '--no-ahead-behind'];
   const [status, top] = await Promise.all([
-    git('status', ...options, '--', ...REPOSITORY_PATHS),
-    git('rev-parse', '--show-toplevel'),
+    askGitStatus(cwd, env, GIT_TIMEOUT_MS),
+    execProgram('git', ['rev-parse', '--show-toplevel'], {
+      cwd,
+      env: { ...env, LC_ALL: 'C' },
+      timeoutMs: GIT_TIMEOUT_MS,
+    }),
   ]);
   if (status.spawnError !== null)
     return { kind: 'unseen', why: 'git cannot be started; name the files in `stuck_files`' };

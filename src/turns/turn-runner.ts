@@ -55,7 +55,8 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
         const rules = isScript || turn.prompt.kind === 'state' ? await resolveRules(context, state) : null;
         const quota = isScript ? undefined : await context.quota?.news();
         const news = quota === undefined ? {} : { quota };
-        return { kind: 'began', ...signalBase, sessionId: randomUUID(), rules, warnings, ...news };
+        const sessionId = (isScript ? undefined : backend.sessionFor?.(turn)) ?? randomUUID();
+        return { kind: 'began', ...signalBase, sessionId, rules, warnings, ...news };
       } catch (error) {
         if (!(error instanceof RaymondError)) throw error;
         const { message, hint } = error;

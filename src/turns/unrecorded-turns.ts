@@ -6,7 +6,7 @@ import { isPrompt, stem } from '../core/state-names.ts';
 import { lastWriteTimeMs, readLines } from '../process/lines.ts';
 import { findTurnProcesses } from '../process/marker.ts';
 import { turnFiles } from '../process/turn-files.ts';
-import { conversationPlace } from './claude/conversation.ts';
+import { claimedPlace } from './claude/conversation.ts';
 import { computeTurnCost, readCostBaseline } from './claude/cost.ts';
 import { parseClaudeBytes } from './claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from './claude/transcript.ts';
@@ -90,8 +90,8 @@ async function findLivingProcess(
   turns: ReturnType<TurnContext['findBegunTurns']>,
 ): Promise<number | undefined> {
   for (const { number, folder } of turns) {
-    const opener = readTurnClaim(folder)?.opener;
-    const open = opener === undefined ? null : conversationPlace(context, { agent, number: opener });
+    const claim = readTurnClaim(folder);
+    const open = claim === null ? null : claimedPlace(context, agent, claim);
     const [alive] = [
       ...(await findTurnProcesses(folder, turnMarker(context, { agent, number, state: '' }))),
       ...(open === null ? [] : await findTurnProcesses(open.dir, open.marker)),

@@ -39,6 +39,7 @@ function newTurn(time: VirtualTime) {
       evaluates: null,
       words: [],
       isBrokenOff: false,
+      isFresh: true,
       prompt: { kind: 'state' },
       preference: { model: null, effort: null },
     },

@@ -40,6 +40,7 @@ function newReplay(answers: string) {
       prompt: { kind: 'state' },
       words: [],
       isBrokenOff: false,
+      isFresh: true,
     },
     ...{ preference: { model: null, effort: null }, budgetMicros: null, isShare: false },
   };

@@ -44,6 +44,7 @@ interface TakenTurn {
 
 /** A turn that is ready to begin. */
 interface PreparedTurn {
+  readonly claude: ClaudeCode;
   readonly state: State;
   readonly prompt: string;
 }
@@ -67,18 +68,27 @@ export class ClaudeBackend implements Backend {
     this.context = context;
     this.findClaude = findClaude;
     this.configDir = claudeConfigDir(context.env);
-    this.openTurns = new OpenTurns(context, this.configDir, this.waitForStartSlot);
+    this.openTurns = new OpenTurns(context, this.configDir, findClaude, this.waitForStartSlot);
   }
 
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
-    await this.findClaude();
+    const claude = await this.findClaude();
     const { stdin, warnings } = renderPrompt(turn, state.text);
     const meta = JSON.stringify(createTurnMeta(state, this.context.options));
     await this.context.makeFolder(turn, { stdin, [TURN_META_FILE]: meta });
-    this.prepared.set(turn.agent, { state, prompt: stdin });
+    this.prepared.set(turn.agent, { claude, state, prompt: stdin });
     const newWarnings = warnings.filter((warning) => !this.warned.has(warning));
     for (const warning of newWarnings) this.warned.add(warning);
     return newWarnings;
+  }
+
+  sessionFor(turn: ClaudeTurn): string | undefined {
+    const { conversations } = this.openTurns;
+    const prepared = this.prepared.get(turn.agent);
+    if (!turn.isFresh || prepared === undefined || conversations.aheadCount === 0) return undefined;
+    const { claude, state } = prepared;
+    const request = { context: this.context, claude, turn, session: { kind: 'new', id: '' }, state } as const;
+    return conversations.claim(turn.agent, buildClaudeCommand({ ...request, staysOpen: true }).key);
   }
 
   async take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed> {
@@ -112,7 +122,7 @@ export class ClaudeBackend implements Backend {
   }
 
   close(): Promise<void> {
-    return this.openTurns.conversations.closeAll();
+    return this.openTurns.close();
   }
 
   private async begin(taken: TakenTurn): Promise<EndedTurnProcess> {
@@ -121,9 +131,9 @@ export class ClaudeBackend implements Backend {
     const prepared = this.prepared.get(turn.agent);
     if (prepared === undefined) throw new Error(`the turn of ${turn.agent} was not prepared`);
     this.prepared.delete(turn.agent);
-    const { state, prompt } = prepared;
+    const { claude, state, prompt } = prepared;
     if (context.copies !== undefined) await bringSession(context.copies, this.placeOf(turn), session);
-    const request = { context, claude: await this.findClaude(), turn, session, state };
+    const request = { context, claude, turn, session, state };
     const command = buildClaudeCommand({ ...request, staysOpen: true });
     if (openTurns.isPossible(command)) return openTurns.take({ ...taken, prompt, prices }, command);
     await writeCostBaseline(context.folderOf(turn), this.configDir, turn.cwd, session, prices);

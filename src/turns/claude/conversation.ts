@@ -12,6 +12,7 @@ import { type ProcessPlace, startMarked } from '../process-turn.ts';
 import { type TurnContext, turnMarker } from '../turn-context.ts';
 import type { ReportedCosts } from './cost.ts';
 import { parseClaudeBytes } from './parse-event.ts';
+import type { TurnClaim } from './turn-claim.ts';
 
 /** What is fixed when a conversation is opened. */
 export interface ConversationTerms {
@@ -27,13 +28,28 @@ export interface ConversationTerms {
 export const CONVERSATION_FILE = 'conversation.json';
 
 /** The content of that file. */
-export const CONVERSATION_SCHEMA = z.object({ session: z.string(), agent: z.string(), number: z.number() });
-
-/** The place of the process that a turn of this agent has opened. */
-export const conversationPlace = (context: TurnContext, opener: Omit<TurnRef, 'state'>): ProcessPlace => ({
-  dir: context.conversationFolder(opener),
-  marker: turnMarker(context, { ...opener, state: '' }),
+export const CONVERSATION_SCHEMA = z.object({
+  session: z.string(),
+  agent: z.string(),
+  number: z.number(),
+  isAhead: z.boolean().default(false),
 });
+
+/** The turn that has started a process, for itself or ahead of another one. */
+export type Opener = Omit<TurnRef, 'state'> & { readonly isAhead: boolean };
+
+/** The place of the process that a turn has started. One that was started ahead must not be ended together with that turn. */
+export function conversationPlace(context: TurnContext, { agent, number, isAhead }: Opener): ProcessPlace {
+  const [dir, marker] = [
+    context.conversationFolder({ agent, number }),
+    turnMarker(context, { agent, number, state: '' }),
+  ];
+  return isAhead ? { dir: `${dir}.ahead`, marker: `${marker}/ahead` } : { dir, marker };
+}
+
+/** The place of the process that takes this turn of an agent, by its claim. */
+export const claimedPlace = (context: TurnContext, agent: string, { opener, ahead }: TurnClaim): ProcessPlace =>
+  conversationPlace(context, { agent: ahead ?? agent, number: opener, isAhead: ahead !== undefined });
 
 /** Events that only come in answer to a prompt. */
 const ANSWERING: ReadonlySet<string> = new Set(['init', 'assistant', 'result']);
@@ -47,12 +63,16 @@ const TURN_OVER: ProcessExit = { kind: 'exited', code: 0 };
 export class Conversation {
   readonly terms: ConversationTerms;
   readonly opener: TurnRef;
+  /** Whether it was started ahead of the turn that its first prompt belongs to. */
+  readonly isAhead: boolean;
   readonly place: ProcessPlace;
   /** The turn that it has taken last. */
   lastTurn: TurnRef;
   /** What it has reported up to the end of that turn. */
   reported: ReportedCosts | null = null;
   spentMicros = 0;
+  /** Whether a prompt was sent to it, or is about to be. */
+  isUsed: boolean;
   /** Whether its process has ended. */
   hasEnded = false;
   /** Called when it ends between two turns. */
@@ -66,16 +86,29 @@ export class Conversation {
   private onTurnOver: (exit: ProcessExit) => void = () => {};
   private bytesRead = 0;
 
-  constructor(context: TurnContext, opener: TurnRef, terms: ConversationTerms) {
+  constructor(context: TurnContext, opener: TurnRef, terms: ConversationTerms, isAhead = false) {
     this.context = context;
     this.opener = opener;
     this.terms = terms;
     this.lastTurn = opener;
-    this.place = conversationPlace(context, opener);
+    this.isAhead = isAhead;
+    this.isUsed = !isAhead;
     const { agent, number } = opener;
+    this.place = conversationPlace(context, { agent, number, isAhead });
     mkdirSync(this.place.dir, { recursive: true, mode: 0o700 });
-    const content: z.infer<typeof CONVERSATION_SCHEMA> = { session: terms.session, agent, number };
+    const content: z.infer<typeof CONVERSATION_SCHEMA> = { session: terms.session, agent, number, isAhead };
     writeFileSync(join(this.place.dir, CONVERSATION_FILE), JSON.stringify(content), { mode: 0o600 });
+  }
+
+  /** Where a turn is to be looked for that begins in it now. */
+  claimFor(uuid: string): TurnClaim {
+    const { agent, number } = this.opener;
+    return { opener: number, ...(this.isAhead && { ahead: agent }), ...this.outputAt, uuid };
+  }
+
+  /** Whether its process was started for this turn. */
+  isOpenedBy({ agent, number }: TurnRef): boolean {
+    return !this.isAhead && this.opener.agent === agent && this.opener.number === number;
   }
 
   /** Where the output of the next turn begins. */
@@ -108,6 +141,7 @@ export class Conversation {
   /** Sends a prompt as a line. `onLine` gets what comes and says when the turn is over; the end of the process ends it, too. */
   ask(turn: TurnRef, line: string, onLine: (line: Buffer) => boolean): Promise<ProcessExit> {
     this.lastTurn = turn;
+    this.isUsed = true;
     const over = new Promise<ProcessExit>((resolve) => {
       this.onTurnOver = resolve;
     });

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Agent, recordedTurn } from '../../core/agent.ts';
 import { indexOfAgent } from '../../core/agent-index.ts';
 import type { Run } from '../../core/run.ts';
 import { usesConversation } from '../../core/used-conversations.ts';
@@ -18,6 +19,8 @@ const DEFAULT_LIMIT = 8;
 interface Idle {
   readonly conversation: Conversation;
   readonly timer: NodeJS.Timeout;
+  /** The agent whose turn is about to be the first in it, if it was started ahead. */
+  claimedBy: string | null;
 }
 
 /** The conversations of a run that stay open between their turns. */
@@ -48,6 +51,35 @@ export class Conversations {
     this.forgetIdle(conversation);
     this.busy.add(conversation);
     return conversation;
+  }
+
+  /** Finds a process that was started ahead and fits this key, for the turn of an agent that is about to be put on record. */
+  claim(agent: string, key: string): string | undefined {
+    for (const idle of this.idle.values()) {
+      const { isUsed, flaw, terms } = idle.conversation;
+      if (isUsed || idle.claimedBy !== null || flaw !== null || terms.key !== key) continue;
+      idle.claimedBy = agent;
+      return terms.session;
+    }
+    return undefined;
+  }
+
+  /** How many have been started ahead and wait for their first prompt. */
+  get aheadCount(): number {
+    return [...this.idle.values()].filter(({ conversation }) => !conversation.isUsed).length;
+  }
+
+  /**
+   * Whether so many more may be started ahead: as many processes as turns may run at once are at work or wait for their first
+   * prompt, and as many are without a turn.
+   */
+  hasRoomFor(more: number): boolean {
+    return Math.max(this.busy.size + this.aheadCount, this.idle.size) + more <= this.limit;
+  }
+
+  /** The run as it is on disk; undefined until it has been saved. */
+  get savedRun(): Run | undefined {
+    return this.run;
   }
 
   /** Adds a conversation that is about to be opened for a turn. */
@@ -82,14 +114,14 @@ export class Conversations {
     const idleMs = this.context.options.keepOpenMs ?? 0;
     const timer = setInterval(() => this.closeUnlessHeld(conversation), Math.max(1, Math.min(idleMs, MAX_TIMER_MS)));
     timer.unref();
-    this.idle.set(session, { conversation, timer });
+    this.idle.set(session, { conversation, timer, claimedBy: null });
     conversation.onIdleEnd = () => {
       this.forgetIdle(conversation);
       this.closed.add(conversation);
-      this.warnOfEnd(conversation);
+      // Nobody expects one that was started ahead.
+      if (conversation.isUsed) this.warnOfEnd(conversation);
     };
-    const limit = this.context.options.parallel ?? DEFAULT_LIMIT;
-    for (const { conversation: longest } of [...this.idle.values()].slice(0, Math.max(0, this.idle.size - limit)))
+    for (const { conversation: longest } of [...this.idle.values()].slice(0, Math.max(0, this.idle.size - this.limit)))
       this.closeUnlessHeld(longest);
   }
 
@@ -109,11 +141,9 @@ export class Conversations {
   /** Closes the conversations that the run, as it is on disk now, does not need any more, and removes their folders. */
   release(run: Run): void {
     this.run = run;
-    for (const { conversation } of this.idle.values()) {
-      const agent = run.agents[indexOfAgent(run.agents, conversation.opener.agent)];
-      if (this.isOnRecord(conversation) || (agent !== undefined && usesConversation(agent, conversation.terms.session)))
-        continue;
-      this.closeUnlessHeld(conversation);
+    for (const idle of this.idle.values()) {
+      if (!(idle.conversation.isUsed ? this.isNeeded(idle.conversation) : isAwaited(run, idle)))
+        this.closeUnlessHeld(idle.conversation);
     }
     this.removeFolders();
   }
@@ -124,6 +154,17 @@ export class Conversations {
     for (const { conversation } of this.idle.values()) this.close(conversation);
     await Promise.all(this.closing.values());
     await Promise.all(this.removeFolders());
+  }
+
+  private get limit(): number {
+    return this.context.options.parallel ?? DEFAULT_LIMIT;
+  }
+
+  private isNeeded(conversation: Conversation): boolean {
+    const agent = this.run && findAgent(this.run, conversation.lastTurn.agent);
+    return (
+      this.isOnRecord(conversation) || (agent !== undefined && usesConversation(agent, conversation.terms.session))
+    );
   }
 
   private closeUnlessHeld(conversation: Conversation): void {
@@ -152,11 +193,9 @@ export class Conversations {
   }
 
   /** What it said in its last turn is needed until the end of that turn is on disk. */
-  private isOnRecord({ lastTurn }: Conversation): boolean {
-    const { agents } = this.run ?? { agents: [] };
-    const agent = agents[indexOfAgent(agents, lastTurn.agent)];
-    const phase = agent?.phase;
-    return (phase?.kind === 'running' || phase?.kind === 'cancelling') && phase.turn.number === lastTurn.number;
+  private isOnRecord({ lastTurn, isUsed }: Conversation): boolean {
+    const agent = this.run && findAgent(this.run, lastTurn.agent);
+    return isUsed && agent !== undefined && recordedTurn(agent.phase)?.number === lastTurn.number;
   }
 
   private removeFolders(): readonly Promise<void>[] {
@@ -177,6 +216,19 @@ export class Conversations {
       );
     }
   }
+}
+
+const findAgent = ({ agents }: Run, id: string): Agent | undefined => agents[indexOfAgent(agents, id)];
+
+/** Whether a process that was started ahead may still get a prompt: the turn before is under way, or the next one on record. */
+function isAwaited(run: Run, { conversation, claimedBy }: Idle): boolean {
+  if (run.stop !== null) return false;
+  const { opener, terms } = conversation;
+  const agent = findAgent(run, claimedBy ?? opener.agent);
+  if (agent === undefined) return false;
+  const record = recordedTurn(agent.phase);
+  if (claimedBy !== null) return record?.session?.id === terms.session;
+  return agent.turns === opener.number && (record !== null || agent.phase.kind === 'ready');
 }
 
 const ENDED_BY_ITSELF =

@@ -5,31 +5,24 @@ import type { ClaudeTurn } from '../../core/due.ts';
 import type { NotStarted } from '../../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { isOutputLost } from '../../process/full-disk.ts';
-import { followLines, lastLines, lastWriteTimeMs, readLines } from '../../process/lines.ts';
+import { followLines, lastLines } from '../../process/lines.ts';
 import { toNotStarted } from '../../process/start.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import { hasClaudeDefaults } from '../environment.ts';
-import { adoptTurn, type ProcessEnd, type Supervision, superviseProcess } from '../process-turn.ts';
+import { adoptTurn, type ProcessEnd, superviseProcess } from '../process-turn.ts';
 import type { TurnContext } from '../turn-context.ts';
+import { AheadStarts } from './ahead-starts.ts';
 import type { ClaudeCommand } from './command.ts';
-import { Conversation, conversationPlace } from './conversation.ts';
+import { Conversation, claimedPlace } from './conversation.ts';
 import { Conversations } from './conversations.ts';
 import { readCostBaseline, reportedCosts, saveCostBaseline, writeCostBaseline } from './cost.ts';
+import type { ClaudeCode } from './find-claude.ts';
 import { promptLine } from './invocation.ts';
+import { findWords, type OpenTurn, readSlice, wasTaken } from './open-turn-traces.ts';
 import type { ClaudeOutcome } from './outcome.ts';
 import type { Prices } from './prices.ts';
-import { findSessionFile, hasPrompt } from './session-file.ts';
 import { readTurnClaim, type TurnClaim, TurnSlice, writeTurnClaim } from './turn-claim.ts';
-import type { TurnReading } from './turn-reading.ts';
 import { TurnWords } from './turn-words.ts';
-
-/** A turn in a conversation that stays open. */
-interface OpenTurn {
-  readonly turn: ClaudeTurn;
-  readonly session: SessionUse;
-  readonly reading: TurnReading;
-  readonly supervision: Omit<Supervision, 'onRunning'>;
-}
 
 /** A turn that begins. */
 interface NewOpenTurn extends OpenTurn {
@@ -56,14 +49,24 @@ export class OpenTurns {
   private readonly context: TurnContext;
   private readonly configDir: string;
   private readonly waitForStartSlot: () => Promise<void>;
+  private readonly ahead: AheadStarts;
   private isRefused = false;
   readonly words: TurnWords;
 
-  constructor(context: TurnContext, configDir: string, waitForStartSlot: () => Promise<void>) {
+  constructor(
+    context: TurnContext,
+    configDir: string,
+    findClaude: () => Promise<ClaudeCode>,
+    waitForStartSlot: () => Promise<void>,
+  ) {
     this.context = context;
     this.configDir = configDir;
     this.waitForStartSlot = waitForStartSlot;
     this.conversations = new Conversations(context);
+    const isPossible = (command: ClaudeCommand): boolean => this.isPossible(command);
+    this.ahead = new AheadStarts({
+      ...{ context, configDir, findClaude, waitForStartSlot, isPossible, conversations: this.conversations },
+    });
     this.words = new TurnWords((agent) => context.endings.end(agent));
   }
 
@@ -83,13 +86,13 @@ export class OpenTurns {
     const { conversations } = this;
     const dir = this.context.folderOf(turn);
     const { budgetMicros } = turn;
-    const open = session.kind === 'resume' ? conversations.take(session.id, command.key, budgetMicros) : null;
+    const open = await this.takeOpen(session, command, budgetMicros);
     if (open !== null) {
       if (budgetMicros !== null && (open.restMicros ?? 0) > budgetMicros) reading.limitCost(budgetMicros, prices);
       const uuid = randomUUID();
       try {
         saveCostBaseline(dir, { savedUsd: null, prices, ...(open.reported && { before: open.reported }) });
-        writeTurnClaim(dir, { opener: open.opener.number, ...open.outputAt, uuid });
+        writeTurnClaim(dir, open.claimFor(uuid));
       } catch (error) {
         await conversations.discard(open);
         return this.neverBegan(toNotStarted(command, error));
@@ -99,7 +102,7 @@ export class OpenTurns {
     // The original of a branch must not change while Claude Code reads it, nor what it says of its cost.
     const letGo = session.kind === 'fork' ? await conversations.hold(session.from) : null;
     try {
-      if (session.kind === 'resume') await conversations.makeFree(session.id);
+      if (session.kind !== 'fork') await conversations.makeFree(session.id);
       await writeCostBaseline(dir, this.configDir, turn.cwd, session, prices);
       await this.waitForStartSlot();
       const uuid = randomUUID();
@@ -108,6 +111,23 @@ export class OpenTurns {
     } finally {
       letGo?.();
     }
+  }
+
+  /** Takes the process that is open for a conversation, or was started ahead for a new one; null if there is none that fits. */
+  private async takeOpen(
+    session: SessionUse,
+    command: ClaudeCommand,
+    capMicros: number | null,
+  ): Promise<Conversation | null> {
+    if (session.kind === 'fork') return null;
+    if (session.kind === 'new') return this.ahead.take(session.id, command, capMicros);
+    return this.conversations.take(session.id, command.key, capMicros);
+  }
+
+  /** Ends all processes between two turns; those that are at a turn finish it. */
+  async close(): Promise<void> {
+    await this.ahead.stop();
+    await this.conversations.closeAll();
   }
 
   /** Starts a process for a conversation, once the turn's folder says where it is. */
@@ -120,7 +140,7 @@ export class OpenTurns {
     try {
       const terms = { session, key: command.key, capMicros: turn.budgetMicros };
       const opened = new Conversation(this.context, turn, terms);
-      writeTurnClaim(this.context.folderOf(turn), { opener: turn.number, ...opened.outputAt, uuid });
+      writeTurnClaim(this.context.folderOf(turn), opened.claimFor(uuid));
       const notStarted = await opened.start(command);
       if (notStarted !== null) return notStarted;
       this.conversations.add(opened);
@@ -143,10 +163,12 @@ export class OpenTurns {
   async adopt(found: OpenTurn, claim: TurnClaim): Promise<EndedTurnProcess> {
     const { turn, reading, supervision } = found;
     const { context } = this;
-    const place = conversationPlace(context, { agent: turn.agent, number: claim.opener });
+    const place = claimedPlace(context, turn.agent, claim);
+    const isOpener = claim.ahead === undefined && claim.opener === turn.number;
     for (const { id } of turn.words) reading.expectEcho(id);
-    if (!existsSync(place.dir)) return this.readSlice(found);
-    if (turn.budgetMicros !== null && claim.opener !== turn.number)
+    if (!existsSync(place.dir))
+      return { end: await readSlice(context, found), outputLost: false, settle: async () => {} };
+    if (turn.budgetMicros !== null && !isOpener)
       reading.limitCost(turn.budgetMicros, readCostBaseline(context, turn).prices);
     const slice = new TurnSlice(context.folderOf(turn));
     let read: Promise<void> = Promise.resolve();
@@ -160,10 +182,10 @@ export class OpenTurns {
     const end = await adoptTurn(context, turn, { ...supervision, onRunning }, place);
     await read;
     slice.close(place.dir, claim.stderr);
-    await this.findWords(found);
+    await findWords(this.context, this.configDir, found);
     // Without an input Claude Code just ends; an exit code tells of a failure to open the conversation.
-    const mayHaveMissedIt = claim.opener !== turn.number || (end.kind === 'ended' && isCleanExit(end));
-    const isMissed = mayHaveMissedIt && end.kind === 'ended' && !(await this.isTaken(found, claim.uuid));
+    const mayHaveMissedIt = !isOpener || (end.kind === 'ended' && isCleanExit(end));
+    const isMissed = mayHaveMissedIt && end.kind === 'ended' && !(await wasTaken(this.configDir, found, claim.uuid));
     const settle = async (): Promise<void> => {
       if (end.kind === 'ended' && !isCleanExit(end)) await endTurn(place.dir, place.marker, { graceMs: END_GRACE_MS });
     };
@@ -172,39 +194,26 @@ export class OpenTurns {
     return { end: seen, outputLost: isOutputLost(place.dir), settle };
   }
 
-  /**
-   * Reads a turn whose conversation is closed and removed, which happens only after the end of the turn was on disk: the
-   * journal has lost that, but the turn's own folder has its output.
-   */
-  private async readSlice({ turn, reading }: OpenTurn): Promise<EndedTurnProcess> {
-    const { stdout, started } = turnFiles(this.context.folderOf(turn));
-    for await (const line of readLines(stdout)) reading.add(line);
-    const atMs = this.context.clock.fromFileTime(Math.round(await lastWriteTimeMs([started, stdout])));
-    const end: ProcessEnd = {
-      kind: 'ended',
-      exit: { kind: 'exited', code: 0 },
-      endCause: 'exited',
-      found: 'over',
-      atMs,
-    };
-    return { end, outputLost: false, settle: async () => {} };
-  }
-
   private async ask(asked: NewOpenTurn, conversation: Conversation, uuid: string): Promise<EndedTurnProcess> {
     const { turn, prompt, reading, supervision } = asked;
     const { place } = conversation;
     const slice = new TurnSlice(this.context.folderOf(turn));
     const stderrFrom = conversation.outputAt.stderr;
+    let isTaken = false;
     const over = conversation.ask(turn, promptLine(uuid, prompt), (line) => {
       slice.add(line);
       reading.add(line);
+      if (!isTaken && reading.transcript.opened) {
+        isTaken = true;
+        this.startAhead(asked);
+      }
       return reading.isDone;
     });
     this.words.connect(turn.agent, conversation);
     const grace = { ms: STALL_MS, isDone: () => reading.isStalled };
     const end = await superviseProcess(this.context, turn, place, over, { ...supervision, grace, onRunning: () => {} });
     slice.close(place.dir, stderrFrom);
-    await this.findWords(asked);
+    await findWords(this.context, this.configDir, asked);
     const outputLost = isOutputLost(place.dir);
     if (end.kind === 'ended' && !(await this.wasMissed(asked, conversation, uuid, end)))
       return { end, outputLost, settle: (outcome) => this.settle(asked, conversation, outcome) };
@@ -212,38 +221,27 @@ export class OpenTurns {
     return notBegun(end.kind === 'ended' ? { kind: 'never_started', atMs: end.atMs } : end);
   }
 
+  /** Once a turn is under way, its successor may be started; not if that runs hooks of the user, which say what they see then. */
+  private startAhead({ turn, reading }: NewOpenTurn): void {
+    if (reading.hasHooks) this.ahead.stop();
+    else this.ahead.consider(turn);
+  }
+
   /** Whether a process has ended before it took the prompt: then the prompt is sent again, to a new one. */
   private async wasMissed(
     asked: NewOpenTurn,
-    { opener }: Conversation,
+    conversation: Conversation,
     uuid: string,
     { endCause }: Extract<ProcessEnd, { kind: 'ended' }>,
   ): Promise<boolean> {
     const { turn, reading } = asked;
     if (reading.isDone || endCause !== 'exited') return false;
-    if (opener.number !== turn.number) return !(await this.isTaken(asked, uuid));
+    if (!conversation.isOpenedBy(turn)) return !(await wasTaken(this.configDir, asked, uuid));
     const stderr = await lastLines(turnFiles(this.context.folderOf(turn)).stderr, 20, 4096);
     if (!UNKNOWN_OPTION.test(stderr)) return false;
     this.isRefused = true;
     this.context.warn(turn, REFUSED);
     return true;
-  }
-
-  /** Looks in the conversation for what was written into a turn and not been echoed: its process may have ended in between. */
-  private async findWords({ turn, session, reading }: OpenTurn): Promise<void> {
-    const { unheardIds } = reading;
-    if (unheardIds.length === 0) return;
-    const file = await findSessionFile(this.configDir, turn.cwd, session.id);
-    if (file === null) return;
-    for (const id of unheardIds) if (await hasPrompt(file, id)) this.context.hear(turn, id);
-  }
-
-  /** Whether Claude Code has taken a prompt: it says so when it begins, and writes it into the conversation. */
-  private async isTaken({ turn, session, reading }: OpenTurn, uuid: string): Promise<boolean> {
-    const { opened, ownResult } = reading.transcript;
-    if (opened || ownResult !== null) return true;
-    const file = await findSessionFile(this.configDir, turn.cwd, session.id);
-    return file !== null && hasPrompt(file, uuid);
   }
 
   /** Keeps the conversation open after an answer, if nothing is odd about it. */

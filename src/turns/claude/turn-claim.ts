@@ -6,6 +6,8 @@ import { readJsonFile } from '../json-file.ts';
 const TURN_CLAIM_SCHEMA = z.object({
   /** The number of the agent's turn that has opened the conversation. */
   opener: z.number(),
+  /** The agent during whose turn of that number the process was started ahead; left out if the turn itself has started it. */
+  ahead: z.string().optional(),
   /** The bytes of the conversation's output at which the turn begins. */
   stdout: z.number(),
   stderr: z.number(),

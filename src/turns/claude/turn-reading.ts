@@ -16,6 +16,8 @@ const LONG_LINE_WARNING = `Claude Code printed an event of ${MAX_LINE_BYTES / 10
 /** Reads the output of one turn as it comes: for its outcome, for those who watch, and for what ends it early. */
 export class TurnReading {
   transcript: Transcript = EMPTY_TRANSCRIPT;
+  /** Whether hooks of the user have run. */
+  hasHooks = false;
   readonly prints: PrintReporter;
   private readonly context: TurnContext;
   private readonly turn: ClaudeTurn;
@@ -81,6 +83,7 @@ export class TurnReading {
     }
     const event = parseClaudeBytes(line);
     this.transcript = addClaudeEvent(this.transcript, event);
+    if (event.kind === 'other' && event.type === 'system/hook_started') this.hasHooks = true;
     if (event.kind === 'init') this.isGoingOn = isTurnDone(this.transcript);
     if (event.kind === 'result') this.isGoingOn = false;
     if (event.kind === 'tool_results' && event.echoOf !== null) this.takeEcho(event.echoOf);

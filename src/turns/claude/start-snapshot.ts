@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { readGitStatus } from '../progress.ts';
+import type { Environment } from '../turn-context.ts';
+
+/** The files of a project, and of each folder around it, that Claude Code reads when it starts. */
+const MEMORY_FILES = ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'];
+const SETTINGS_FILES = ['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'];
+const FOLDERS = ['rules', 'agents', 'commands', 'skills', 'output-styles'];
+/** A memory file can import others, by a path behind `@`. */
+const IMPORT = /(?:^|\s)@([^\s`]+)/g;
+const MAX_IMPORTS_DEEP = 5;
+/** Where git needs longer, nobody can know in time. */
+const GIT_TIMEOUT_MS = 1_000;
+
+/**
+ * What Claude Code reads when it starts and tells the model, as a text that changes with it: the state of the repository, memory,
+ * settings, the date. Null if that cannot be found out. Two processes that have read the same know the same.
+ */
+export async function readStartSnapshot(
+  cwd: string,
+  env: Environment,
+  configDir: string,
+  now: number,
+): Promise<string | null> {
+  const git = await readGitStatus(cwd, env, GIT_TIMEOUT_MS);
+  if (git === null) return null;
+  const lines = new Set<string>();
+  for (const folder of [cwd, ...foldersAround(cwd)]) {
+    for (const name of MEMORY_FILES) addMemory(lines, join(folder, name));
+    for (const name of SETTINGS_FILES) addFile(lines, join(folder, name));
+    for (const name of FOLDERS) addFolder(lines, join(folder, '.claude', name));
+  }
+  addMemory(lines, join(configDir, 'CLAUDE.md'));
+  addFile(lines, join(configDir, 'settings.json'));
+  for (const name of FOLDERS) addFolder(lines, join(configDir, name));
+  return [git, new Date(now).toDateString(), ...lines].join('\n');
+}
+
+function foldersAround(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [] : [parent, ...foldersAround(parent)];
+}
+
+/** Adds a file; false if it is not there. */
+function addFile(lines: Set<string>, path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isFile()) return false;
+  lines.add(`${path} ${stats.mtimeMs} ${stats.size}`);
+  return true;
+}
+
+function addMemory(lines: Set<string>, path: string, depth = 0): void {
+  if (depth > MAX_IMPORTS_DEEP || !addFile(lines, path)) return;
+  for (const [, named = ''] of readFileSync(path, 'utf8').matchAll(IMPORT))
+    addMemory(lines, resolve(dirname(path), named.replace(/^~(?=\/)/, homedir())), depth + 1);
+}
+
+function addFolder(lines: Set<string>, folder: string): void {
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  for (const name of isFolder ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [])
+    addFile(lines, join(folder, name));
+}

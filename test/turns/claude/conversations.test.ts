@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { DEFAULT_OPTIONS } from '../../../src/core/options.ts';
+import { Conversation } from '../../../src/turns/claude/conversation.ts';
+import { Conversations } from '../../../src/turns/claude/conversations.ts';
+import { newTurnContext } from '../turn-context.ts';
+
+function setUp(parallel: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'raymond-conversations-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const context = newTurnContext(folder, { options: { ...DEFAULT_OPTIONS, parallel } });
+  const conversations = new Conversations(context);
+  let number = 0;
+  const open = (isAhead: boolean, key = 'k', capMicros: number | null = null): Conversation => {
+    number += 1;
+    const terms = { session: `s${number}`, key, capMicros };
+    return new Conversation(context, { agent: 'main', number, state: 'A.md' }, terms, isAhead);
+  };
+  return { conversations, open };
+}
+
+test('there is room ahead only beside the turns at work, within the number of turns at once', () => {
+  const { conversations, open } = setUp(2);
+  expect([conversations.hasRoomFor(2), conversations.hasRoomFor(3)]).toStrictEqual([true, false]);
+  conversations.add(open(false));
+  conversations.keep(open(true));
+  expect(conversations.hasRoomFor(1)).toBe(false);
+  expect(conversations.aheadCount).toBe(1);
+});
+
+test('conversations that wait for their next turn count, too', () => {
+  const { conversations, open } = setUp(2);
+  conversations.keep(open(false));
+  conversations.keep(open(false));
+  expect(conversations.hasRoomFor(1)).toBe(false);
+});
+
+test('a process that was started ahead is claimed once, by its key, and taken only within its cap', () => {
+  const { conversations, open } = setUp(4);
+  conversations.keep(open(false, 'k'));
+  conversations.keep(open(true, 'other'));
+  conversations.keep(open(true, 'k', 1000));
+  expect(conversations.claim('main', 'k')).toBe('s3');
+  expect(conversations.claim('main', 'k')).toBeUndefined();
+  expect(conversations.take('s3', 'k', 2500)).toBeNull();
+  expect(conversations.take('s3', 'other', 1000)).toBeNull();
+  expect(conversations.take('s3', 'k', 900)?.terms.session).toBe('s3');
+  expect(conversations.take('s3', 'k', 900)).toBeNull();
+});

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readStartSnapshot } from '../../../src/turns/claude/start-snapshot.ts';
+
+const NOON = new Date(2026, 10, 17, 12).getTime();
+
+function setUp() {
+  const root = mkdtempSync(join(tmpdir(), 'raymond-snapshot-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const cwd = join(root, 'project', 'inner');
+  mkdirSync(cwd, { recursive: true });
+  let seconds = 1;
+  /** Writes a file, each time with another time. */
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+    seconds += 1;
+    utimesSync(join(root, name), seconds, seconds);
+  };
+  const git = (...args: readonly string[]): void => {
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd, stdio: 'ignore' });
+  };
+  const read = (now = NOON): Promise<string | null> => readStartSnapshot(cwd, process.env, join(root, 'config'), now);
+  return { root, write, git, read };
+}
+
+test('changes with memory, what it imports, settings, agents and the date, in all folders around', async () => {
+  const { write, read } = setUp();
+  const seen = [await read()];
+  const change = async (name: string, text = '{}'): Promise<void> => {
+    write(name, text);
+    seen.push(await read());
+    expect(await read()).toBe(seen.at(-1));
+  };
+  await change('project/inner/CLAUDE.md', 'Read\n@../more.md');
+  await change('project/more.md', 'more');
+  await change('project/more.md', 'less');
+  await change('project/CLAUDE.local.md');
+  await change('project/inner/.claude/settings.json');
+  await change('project/inner/.claude/skills/one/SKILL.md');
+  await change('config/agents/one.md');
+  seen.push(await read(NOON + 24 * 3600_000));
+  expect(new Set(seen).size).toBe(9);
+});
+
+test('changes with what git says of the repository, and not with what Raymond writes', async () => {
+  const { write, git, read } = setUp();
+  git('init');
+  const empty = await read();
+  write('project/inner/.raymond/runs/x', '');
+  expect(await read()).toBe(empty);
+  write('project/inner/file', '');
+  const unknown = await read();
+  git('add', '.');
+  const added = await read();
+  git('commit', '-m', 'one');
+  expect(new Set([empty, unknown, added, await read()]).size).toBe(4);
+});
