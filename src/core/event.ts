@@ -16,6 +16,7 @@ import type {
   Cancelling,
   Joined,
   Joining,
+  Rehomed,
   WorktreeLeaving,
   WorktreeLeft,
   WorktreeOpened,
@@ -275,6 +276,7 @@ export type Event =
   | WorktreeOpened
   | WorktreeLeaving
   | WorktreeLeft
+  | Rehomed
   | QuotaChanged
   | Joining
   | Joined

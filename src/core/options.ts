@@ -8,6 +8,7 @@ import {
   normalizeModel,
   PERMISSION_MODES,
 } from './claude-words.ts';
+import { WHEN_LOST_OPTION } from './fleet-options.ts';
 import {
   BACKEND,
   BOOLEAN,
@@ -171,6 +172,8 @@ export const OPTION_TABLE = {
   /** What a run does at a question; null to wait only where somebody watches. */
   onAsk: ON_ASK_OPTION,
   notify: NOTIFY_OPTION,
+  /** What becomes of an agent whose worker is gone, in a run on several machines. */
+  whenLost: WHEN_LOST_OPTION,
   /** What `<reset>` without a `stack` attribute does with the callers. */
   resetStack: option({
     key: 'reset_stack',

@@ -138,6 +138,19 @@ export interface WorktreeClosed extends AgentSignal {
   readonly warning?: string;
 }
 
+/**
+ * The worker that has an agent's conversation and folder is gone, and with it a turn on record. The agent goes on at another one, or
+ * fails if there is none to be.
+ */
+export interface HomeLost extends AgentSignal {
+  readonly kind: 'home_lost';
+  readonly home: string;
+  /** Its new home; null if it fails. */
+  readonly to: string | null;
+  /** As for a failed turn. */
+  readonly jitter: number;
+}
+
 /** A person answered the question of an agent. */
 export interface AskAnsweredSignal extends AgentSignal, AskAnswer {
   readonly kind: 'ask_answered';
@@ -251,6 +264,7 @@ export type Signal =
   | WorktreeMade
   | WorktreeRefused
   | WorktreeClosed
+  | HomeLost
   | AskAnsweredSignal
   | AskTimedOutSignal
   | SaidSignal

@@ -12,6 +12,7 @@ import { handleAnswered } from './signals/answered.ts';
 import { handleAskAnswered, handleAskTimedOut } from './signals/ask-ended.ts';
 import { handleBegan } from './signals/began.ts';
 import { handleFailed } from './signals/failed.ts';
+import { handleHomeLost } from './signals/home-lost.ts';
 import { handleInterruptSignal } from './signals/interrupt.ts';
 import { handleNoticed } from './signals/noticed.ts';
 import { handleQuotaReported } from './signals/quota-reported.ts';
@@ -36,6 +37,7 @@ const HANDLERS: Handlers = {
   worktree_made: handleWorktreeMade,
   worktree_refused: handleWorktreeRefused,
   worktree_closed: handleWorktreeClosed,
+  home_lost: handleHomeLost,
   ask_answered: handleAskAnswered,
   ask_timed_out: handleAskTimedOut,
   said: handleSaid,
@@ -63,6 +65,8 @@ function comesTooLate(run: Run, signal: Signal): boolean {
   if (!('agent' in signal)) return false;
   const agent = findAgent(run, signal.agent);
   if (agent === undefined || signal.kind === 'worktree_closed') return false;
+  // Also one that is about to end has a home.
+  if (signal.kind === 'home_lost') return agent.phase.kind === 'cancelled';
   if (PREPARED.has(signal.kind) && agent.phase.kind === 'sleeping') return true;
   return agent.phase.kind === 'cancelled' || isLeaving(agent);
 }

@@ -32,6 +32,13 @@ export interface Joined extends WorkerEvent {
   readonly left: number;
 }
 
+/** The worker that had an agent's conversation and folder is gone: the agent goes on at another one. */
+export interface Rehomed extends WorkerEvent {
+  readonly kind: 'rehomed';
+  readonly from: string;
+  readonly to: string;
+}
+
 /** The join of the agent `by` does not need this one any more: its turn is being ended. */
 export interface Cancelling extends WorkerEvent {
   readonly kind: 'cancelling';

@@ -226,6 +226,7 @@ const FIELDS: EventFormatters<object> = {
     return { agent, state, path, branch, base, repository, cwd, home };
   },
   worktree_leaving: ({ agent, state }) => ({ agent, state }),
+  rehomed: ({ agent, state, from, to }) => ({ agent, state, from, to }),
   worktree_left: ({ agent, state, path, branch, kept, commits, dirty }) => ({
     agent,
     state,

@@ -199,6 +199,7 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   worktree_opening: () => null,
   worktree_leaving: () => null,
   worktree_opened: ({ path, branch }) => `works in the worktree ${path} on the branch ${branch}`,
+  rehomed: ({ from, to }) => `the worker ${from} is gone: goes on at ${to}`,
   worktree_left: ({ branch, path, kept, commits, dirty }) =>
     kept
       ? `leaves ${formatWorktreeContent({ commits, dirty })} on ${branch} in ${path}`

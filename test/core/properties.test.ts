@@ -9,6 +9,7 @@ import type { FollowedTag } from '../../src/core/followed-tag.ts';
 import { GUARD_OUTCOMES } from '../../src/core/guards.ts';
 import type { Frame, Position } from '../../src/core/position.ts';
 import { getAgent, type Run } from '../../src/core/run.ts';
+import type { Signal } from '../../src/core/signal.ts';
 import { initialEvents } from '../../src/core/step.ts';
 import { namesakeOf, startsWorkers } from '../../src/core/transitions/index.ts';
 import { parseRun, serializeRun } from '../../src/store/state-file.ts';
@@ -41,6 +42,7 @@ test('the random runs reach every part of the interpreter', () => {
       'began',
       'failed',
       'heard',
+      'home_lost',
       'interrupt',
       'quota_reported',
       'resumed',
@@ -63,6 +65,7 @@ test('the random runs reach every part of the interpreter', () => {
         'phase sleeping',
         'phase withheld',
         'phase worktree',
+        'rehomed',
         'worktree_leaving',
         'worktree_left',
         'worktree_opening',
@@ -96,7 +99,10 @@ test('a saved run continues as if it had never stopped', () => {
   );
 });
 
-test('an agent begins where its parent is, and moves only into a worktree that was made elsewhere', () => {
+const newHomeOf = (signal: Signal): string | undefined =>
+  signal.kind === 'worktree_made' ? signal.home : signal.kind === 'home_lost' ? (signal.to ?? undefined) : undefined;
+
+test('an agent begins where its parent is, and moves only into a worktree that was made elsewhere, or when its home is gone', () => {
   const started = { ...fresh(), agents: fresh().agents.map((agent) => ({ ...agent, home: 'w1' })) };
   let moves = 0;
   fc.assert(
@@ -105,7 +111,7 @@ test('an agent begins where its parent is, and moves only into a worktree that w
         const home = (run: Run, id: string | null) => run.agents.find((agent) => agent.id === id)?.home;
         for (const { id, parent, home: found } of after.agents) {
           const expected = home(before, id) ?? home(before, parent);
-          const moved = signal.kind === 'worktree_made' && signal.agent === id ? signal.home : undefined;
+          const moved = 'agent' in signal && signal.agent === id ? newHomeOf(signal) : undefined;
           if (found !== expected) moves += 1;
           expect(found).toBe(moved ?? expected);
         }

@@ -140,6 +140,7 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
       dirty: true,
     },
   },
+  rehomed: { ...here, kind: 'rehomed', from: 'one', to: 'two' },
   joining: { ...here, kind: 'joining', workers: 5, done: 1, wanted: 4, group: 'docs', untilMs: AT + 60_000 },
   joined: {
     ...{ ...here, kind: 'joined', to: 'NEXT.md', timedOut: true, left: 1 },

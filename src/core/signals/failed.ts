@@ -1,11 +1,10 @@
 import { type Agent, isTurnRepeatable, type TurnPrompt, turnSubjectOf, withTurnSession } from '../agent.ts';
-import { indexOfAgent } from '../agent-index.ts';
 import { endCompaction } from '../compaction.ts';
 import type { Step } from '../event.ts';
 import { backOffMs, type Failure, REACTIONS, type Reaction } from '../failure.ts';
 import { goOnOtherwise } from '../interruption.ts';
 import { averageMicros, type CostReport } from '../ledger.ts';
-import { type Run, withAgent } from '../run.ts';
+import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Failed } from '../signal.ts';
 import { failState, sleep, takeGuard } from '../state-failure.ts';
 import { strongerStop } from '../status.ts';
@@ -15,7 +14,8 @@ import { afterCancelled, type FinishedTurn, isOverBudget, recordTurnEnd } from '
 /** Reacts to a failed turn. Only a guard lets the agent leave its state because of a failure. */
 export function handleFailed(run: Run, signal: Failed): Step {
   const { agent: id, at, failure, progress } = signal;
-  const cost = failure.kind === 'disk' ? costWithLostPart(run, signal) : signal.cost;
+  const cost =
+    failure.kind === 'disk' && signal.cost !== null ? lostTurnCost(run, getAgent(run, id), signal.cost) : signal.cost;
   const ended = recordTurnEnd(run, {
     agent: id,
     at,
@@ -50,9 +50,7 @@ function reactionToInterruption({ run, agent }: FinishedTurn): 'rerun' | 'pause'
  * The cost of a turn whose last words are lost: what is known of it, but at least the average of its state, or of all
  * turns if it is the first there.
  */
-function costWithLostPart({ ledger, agents }: Run, { agent: id, cost }: Failed): CostReport | null {
-  if (cost === null) return null;
-  const state = agents[indexOfAgent(agents, id)]?.state ?? '';
+export function lostTurnCost({ ledger }: Run, { state }: Pick<Agent, 'state'>, cost: CostReport): CostReport {
   const average = averageMicros(ledger, state) || ledger.spentMicros / Math.max(1, ledger.turns);
   return { ...cost, kind: 'estimated', micros: Math.max(cost.micros, Math.round(average)) };
 }

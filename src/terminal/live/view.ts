@@ -217,6 +217,7 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
   worktree_opened: becomes('ready'),
   worktree_leaving: () => ({ ...IDLE, phase: 'worktree', worktree: 'leaving' }),
   worktree_left: null,
+  rehomed: null,
   agent_resumed: becomes('ready'),
   asked: (event) => ({ ...IDLE, phase: 'asking', question: createQuestionView(event) }),
   ask_answered: becomes('ready'),

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import type { Step } from '../../src/core/event.ts';
+import { RunDriver, type TestWorkflow, usd } from './run-driver.ts';
+
+const ON_ERROR = { retry: null, on: { error: 'NEXT.md' }, maxVisitsPer: 'agent', stuck: null } as const;
+const PROMPTS: TestWorkflow = {
+  files: ['START.md', 'NEXT.md', 'W.md', 'MERGE.md'],
+  rules: { 'START.md': { guards: ON_ERROR } },
+};
+const SCRIPT: TestWorkflow = { files: ['START.sh'] };
+
+/** A run whose agents are at the worker `one`. */
+function startAt(workflow: TestWorkflow): RunDriver {
+  const driver = new RunDriver(workflow);
+  driver.run = { ...driver.run, agents: driver.run.agents.map((agent) => ({ ...agent, home: 'one' })) };
+  return driver;
+}
+
+const lose = (driver: RunDriver, to: string | null, agent = 'main', home = 'one'): Step =>
+  driver.apply({ kind: 'home_lost', at: 7000, agent, home, to, jitter: 0.5 });
+
+const kinds = ({ events }: Step): readonly string[] => events.map(({ kind }) => kind);
+
+describe('an agent whose worker is gone', () => {
+  test('is asked again at another one, in the conversation as it was before the lost turn', () => {
+    const driver = startAt(PROMPTS).answer({ text: '<goto>NEXT</goto>', cost: usd(2) });
+    driver.begin('main');
+    const lost = lose(driver, 'two');
+    expect(lost.events).toMatchObject([
+      { kind: 'rehomed', agent: 'main', state: 'NEXT.md', from: 'one', to: 'two' },
+      { kind: 'turn_ended', turn: 2, failure: 'lost', estimated: true, costMicros: 2_000_000 },
+    ]);
+    expect(driver.agent()).toMatchObject({ home: 'two', phase: { kind: 'ready', prompt: { kind: 'state' } } });
+    driver.answer('<result>done</result>');
+    expect(driver.sessionsUsed).toStrictEqual(['new s1', 'resume s1', 'resume s1']);
+    expect(driver.run.status).toBe('completed');
+  });
+
+  test('begins a new conversation there if the lost turn was to begin one', () => {
+    const driver = startAt(PROMPTS);
+    driver.begin('main');
+    lose(driver, 'two');
+    driver.answer('<result>done</result>');
+    expect(driver.sessionsUsed).toStrictEqual(['new s1', 'new s2']);
+  });
+
+  test('pauses if it was a script, of which nobody knows how far it came; --retry runs it at the new one', () => {
+    const driver = startAt(SCRIPT);
+    driver.begin('main');
+    expect(kinds(lose(driver, 'two'))).toStrictEqual(['rehomed', 'turn_ended', 'agent_paused', 'run_ended']);
+    expect(driver.agent().phase).toMatchObject({
+      why: 'interrupted',
+      message: 'the worker one is gone, and nobody knows how far the script came; `resume --retry` runs it again',
+    });
+    driver.resume({}, true);
+    expect(driver.agent()).toMatchObject({ home: 'two', phase: { kind: 'ready' } });
+  });
+
+  test('runs a repeatable script again', () => {
+    const driver = startAt({ ...SCRIPT, rules: { 'START.sh': { repeatable: true } } });
+    driver.begin('main');
+    expect(kinds(lose(driver, 'two'))).toStrictEqual(['rehomed', 'turn_ended', 'warning']);
+    expect(driver.agent()).toMatchObject({ home: 'two', phase: { kind: 'ready' } });
+  });
+
+  test('only gets another home if no turn of it was under way', () => {
+    const driver = startAt(PROMPTS);
+    expect(kinds(lose(driver, 'two'))).toStrictEqual(['rehomed']);
+    expect(driver.agent()).toMatchObject({ home: 'two', phase: { kind: 'ready' } });
+  });
+
+  test('is left alone if it has moved before', () => {
+    const driver = startAt(PROMPTS);
+    driver.begin('main');
+    const { run } = driver;
+    expect(lose(driver, 'three', 'main', 'elsewhere')).toMatchObject({ events: [], run: { agents: run.agents } });
+  });
+
+  test('or fails with a sentence that names the worker, whatever a guard says', () => {
+    const driver = startAt(PROMPTS);
+    driver.begin('main');
+    expect(kinds(lose(driver, null))).toStrictEqual(['turn_ended', 'agent_failed', 'run_ended']);
+    expect(driver.agent().phase).toStrictEqual({
+      kind: 'failed',
+      message:
+        'START.md: the worker one is gone, with its conversation and its folder; `resume --retry` tries again, with `--when-lost rehome` at another worker',
+    });
+  });
+});
+
+describe('a worker of a fork whose machine is gone', () => {
+  const FORK = '<fork worktree="auto">W</fork><join>MERGE</join>';
+  const place = { path: '/w/t', branch: 'b', base: 'c0ffee', repository: '/w/.git' };
+  const made = (driver: RunDriver): Step =>
+    driver.apply({ kind: 'worktree_made', at: 5000, agent: 'main_w1', place, cwd: '/w/t', home: 'three' });
+
+  test('fails, and the join takes note as soon as its worktree is given up', () => {
+    const driver = startAt(PROMPTS).answer(FORK);
+    made(driver);
+    driver.begin('main_w1');
+    expect(kinds(lose(driver, null, 'main_w1', 'three'))).toStrictEqual(['turn_ended', 'worktree_leaving']);
+    expect(lose(driver, null, 'main_w1', 'three').events).toMatchObject([
+      { kind: 'warning', message: 'the worker three is gone: what is in the worktree of main_w1 is not known' },
+      { kind: 'agent_failed' },
+      { kind: 'joined', to: 'MERGE.md', workers: { failed: 1 } },
+    ]);
+  });
+
+  test('fails before it has a worktree', () => {
+    const driver = startAt(PROMPTS).answer(FORK);
+    expect(kinds(lose(driver, null, 'main_w1'))).toStrictEqual(['worktree_leaving']);
+    expect(kinds(lose(driver, null, 'main_w1'))).toStrictEqual(['warning', 'agent_failed', 'joined']);
+  });
+
+  test('is cancelled like any other', () => {
+    const driver = startAt(PROMPTS).answer('<fork>W</fork><fork>W</fork><join wait="any" cancel="true">MERGE</join>');
+    driver.begin('main_w1');
+    driver.runTurn('main_w2', '<result>first</result>');
+    expect(driver.agent('main_w1').phase.kind).toBe('cancelling');
+    expect(kinds(lose(driver, null, 'main_w1'))).toStrictEqual(['turn_ended', 'agent_cancelled', 'joined']);
+    expect(driver.run.status).toBe('running');
+  });
+});
