@@ -85,11 +85,11 @@ export function createDatabaseAnswers(
 }
 
 /** Writes the files of an answer where the agent finds them. After a crash it is done again. */
-async function placeUploads(database: Database, run: string, ask: string, folder: string): Promise<void> {
-  await makePrivateFolder(folder, false);
+export async function placeUploads(database: Database, run: string, ask: string, folder: string): Promise<void> {
   const files = await database.query<{ name: string; content: Buffer }>(
     'select name, content from raymond.uploads where run = $1 and ask = $2',
     [run, ask],
   );
+  if (files.length > 0) await makePrivateFolder(folder, false);
   for (const { name, content } of files) await writeFile(join(folder, basename(name)), content, { mode: 0o600 });
 }

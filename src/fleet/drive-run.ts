@@ -1,39 +1,16 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Run } from '../core/run.ts';
 import { initialEvents } from '../core/step.ts';
-import type { World } from '../engine/world.ts';
 import { errorMessageOf, RaymondError } from '../errors.ts';
 import { continueRun } from '../runtime/resume.ts';
-import { PRODUCTION, type Runtime } from '../runtime/run-context.ts';
+import type { Runtime } from '../runtime/run-context.ts';
 import type { RunHandle } from '../runtime/run-handle.ts';
-import type { StoreLayout } from '../store/layout.ts';
 import { TakenOverError } from '../store/opened-run.ts';
-import { openWorkflow } from '../workflow/workflow.ts';
-import { createConversationCopies } from './conversation-rows.ts';
 import type { Database } from './database.ts';
-import { createDatabaseAnswers } from './database-answers.ts';
 import { openDatabaseStore } from './database-store.ts';
 import type { DriveRequest } from './queues.ts';
-import type { Requests } from './requests.ts';
-import { insertTurnFiles } from './turn-rows.ts';
+import { openRunHere, type WorkerContext, type WorkflowColumns } from './run-here.ts';
 import { createDatabaseWords } from './worker-words.ts';
-import { relocateWorkflows, unpackWorkflow } from './workflow-archive.ts';
-
-/** What all runs of a worker share. */
-export interface WorkerContext {
-  readonly name: string;
-  readonly database: Database;
-  readonly requests: Requests;
-  /** The worker's own folder, for turns, conversations and workflows. */
-  readonly layout: StoreLayout;
-  readonly env: NodeJS.ProcessEnv;
-  readonly bootId: string | null;
-  /** Aborted when the worker is to begin nothing more. */
-  readonly leaving: AbortSignal;
-  readonly wrapWorld: (world: World) => World;
-  readonly warn: (message: string) => void;
-}
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
@@ -86,47 +63,34 @@ const noteEnd = (database: Database, { run, life }: DriveRequest, status: string
 
 /** Takes a run up; null if it has ended already. */
 async function openRun(request: DriveRequest, worker: WorkerContext): Promise<RunHandle | null> {
-  const { database, requests, layout, env, bootId } = worker;
+  const { database, requests, layout, env, bootId, travel } = worker;
   const { run: id, life } = request;
   const row = await database.whenReachable(() => readRow(database, id));
   if (row === undefined || row.life > life || (row.begun >= life && row.status !== 'running')) return null;
-  const folder = join(layout.root, 'workflows');
-  const adapt = (run: Run): Run => ({
-    ...run,
-    // What agents share is per worker; only the paths of this one are of use here.
-    workFolders: layout.workFolders(id, run.options.taskFolderPattern),
-    workflows: relocateWorkflows(run.workflows, folder, row.workflow),
+  const { adapt, runtimeOf } = await openRunHere(worker, id, row);
+  const begin = (run: Run): Run => ({
+    ...adapt(run),
     // Its first worker is where a run begins; an agent that is forked stays with its parent.
     agents: run.agents.map((agent) => (agent.home === null ? { ...agent, home: worker.name } : agent)),
   });
   const { run, store } = await database.whenReachable(() =>
-    openDatabaseStore(database, id, { bootId, requestedStop: () => requests.stopOf(id), adapt }),
+    openDatabaseStore(database, id, { bootId, requestedStop: () => requests.stopOf(id), adapt: begin }),
   );
   const isFirstTime = row.begun < life;
-  const path = await unpackWorkflow(folder, row.workflow, row.workflow_path, () =>
-    database.whenReachable(() => readArchive(database, row.workflow)),
-  );
-  const runtime: Runtime = {
-    ...PRODUCTION,
-    openWorkflow: (_path, platform, limits = {}) =>
-      openWorkflow(path, platform, { ...limits, root: join(folder, row.workflow) }),
-    createAnswers: (_layout, runId, { clock, warn }) =>
-      createDatabaseAnswers(database, requests, runId, { clock, warn }),
-    createWords: (_layout, runId) => createDatabaseWords(database, requests, runId),
-    historyFiles: false,
-    copies: createConversationCopies(database, id, worker.name, worker.warn),
-    wrapWorld: (world) => worker.wrapWorld(run.options.debug ? storeTurnFiles(world, worker, id) : world),
-    leaving: worker.leaving,
-  };
+  const retry = isFirstTime && request.retry;
+  const sentBefore = await travel.findSent(id);
+  const runtime = runtimeOf(run);
+  const spread: Runtime['wrapWorld'] = (world, send) =>
+    travel.wrap({ run: id, world, here: runtime.wrapWorld(world, send), retry, life, send }, sentBefore);
   const handle = await continueRun(
     {
       ...{ run, store, damage: [], layout, env },
       changes: isFirstTime ? request.options : {},
-      retry: isFirstTime && request.retry,
+      retry,
       ...(life === 1 && isFirstTime && run.seq === 0 && { firstEvents: initialEvents(run) }),
     },
     { attended: true },
-    runtime,
+    { ...runtime, createWords: (_layout, runId) => createDatabaseWords(database, requests, runId), wrapWorld: spread },
   );
   // Before anything is begun: the next look for requests may come too late.
   if (row.stop !== null) handle.stop();
@@ -136,26 +100,11 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
   return handle;
 }
 
-/** A world that puts what its turns were asked and said into the database, before their ends count. */
-const storeTurnFiles = (world: World, { database, layout, warn }: WorkerContext, run: string): World => ({
-  ...world,
-  async take(turn) {
-    const signal = await world.take(turn);
-    if (turn.kind !== 'claude' && turn.kind !== 'script') return signal;
-    await database
-      .whenReachable(() => insertTurnFiles(database, run, turn, layout.turnFolder(run, turn)))
-      .catch((error: unknown) => warn(`a turn of ${run} cannot be shown by logs: ${errorMessageOf(error)}`));
-    return signal;
-  },
-});
-
-interface RunRow {
+interface RunRow extends WorkflowColumns {
   readonly status: string;
   readonly life: number;
   readonly begun: number;
   readonly stop: string | null;
-  readonly workflow: string;
-  readonly workflow_path: string;
 }
 
 async function readRow(database: Database, id: string): Promise<RunRow | undefined> {
@@ -164,12 +113,4 @@ async function readRow(database: Database, id: string): Promise<RunRow | undefin
     [id],
   );
   return row;
-}
-
-async function readArchive(database: Database, hash: string): Promise<Buffer> {
-  const [row] = await database.query<{ archive: Buffer }>('select archive from raymond.workflows where hash = $1', [
-    hash,
-  ]);
-  if (row === undefined) throw new Error(`the workflow ${hash} is not in the database`);
-  return row.archive;
 }

@@ -4,6 +4,7 @@ import type { Options } from '../core/options.ts';
 import { type Database, openDatabase } from './database.ts';
 import { loadDbos } from './load-packages.ts';
 import { DBOS_SCHEMA, SCHEMA_VERSION } from './schema.ts';
+import type { TravellingTurn } from './travel-rows.ts';
 
 /*
  * What Raymond needs of DBOS: durable queues, each entry of which one worker takes, and takes again after a crash.
@@ -11,9 +12,10 @@ import { DBOS_SCHEMA, SCHEMA_VERSION } from './schema.ts';
  * 1. `drivers` holds runs that need a worker. Any worker takes them, and only decides which one gets the run (`place`).
  * 2. `d:NAME` holds the runs of one worker. It drives them (`drive`), until they have ended. The conversations and folders of a run
  *    are there, so a run that was begun stays in that queue when its worker is gone.
- * 3. An entry has the id of what it is for, so that it exists once, however often it is asked for. A resumed run has a new life.
- * 4. The loop that drives a run is not replayed: `drive` is one step, and DBOS is used in it only through a client.
- * 5. What a zombie returns would count as the end of its entry. Whoever has lost a run never returns.
+ * 3. `w:NAME` holds the turns that one worker takes for runs that others drive (`turn`).
+ * 4. An entry has the id of what it is for, so that it exists once, however often it is asked for. A resumed run has a new life.
+ * 5. The loop that drives a run is not replayed: `drive` is one step, and DBOS is used in it only through a client.
+ * 6. What a zombie returns would count as the end of its entry. Whoever has lost a run never returns.
  */
 
 /** A run that is to be driven: since its start or a resume, which is its life. */
@@ -23,6 +25,14 @@ export interface DriveRequest {
   /** Options that change with this life. */
   readonly options: Partial<Options>;
   readonly retry: boolean;
+}
+
+/** A turn that another worker takes than the one that drives its run. */
+export interface QueuedTurn extends TravellingTurn {
+  /** Whether the user wants turns to be taken that may have run already. */
+  readonly retry: boolean;
+  /** The life of its run. */
+  readonly life: number;
 }
 
 /** The entry of a queue. */
@@ -39,8 +49,13 @@ const POLL_INTERVAL_MS = 100;
 const CONNECTIONS = 10;
 
 const queueOf = (worker: string): string => `d:${worker}`;
+const turnQueueOf = (worker: string): string => `w:${worker}`;
 
 const placeId = ({ run, life }: DriveRequest, attempt: number): string => `${run}/place/${life}/${attempt}`;
+
+const queuesOf = (worker: string): readonly string[] => [DRIVERS, queueOf(worker), turnQueueOf(worker)];
+
+const turnId = ({ run, agent, turn, home }: TravellingTurn): string => `${run}/turn/${agent}/${turn}/${home}`;
 
 /** Puts work into the queues. */
 export class QueueClient {
@@ -89,9 +104,20 @@ export class QueueClient {
     await this.client.resumeWorkflow(`${run}/drive/${life}`, { queueName: queueOf(worker) });
   }
 
+  /** Adds a turn to the queue of the worker that is to take it, as a part of a transaction; one that is there is left alone. */
+  async addTurn(transaction: PoolClient, turn: QueuedTurn): Promise<void> {
+    const entry = { queueName: turnQueueOf(turn.home), workflowID: turnId(turn), appVersion: VERSION };
+    await this.client.enqueueInTransaction(transaction, { workflowName: 'turn', ...entry }, turn);
+  }
+
+  /** Puts a turn back into its queue: it was taken by a process that has no right to it. */
+  async putTurnBack(turn: TravellingTurn): Promise<void> {
+    await this.client.resumeWorkflow(turnId(turn), { queueName: turnQueueOf(turn.home) });
+  }
+
   /** Makes the queues that a worker serves. */
   async register(worker: string): Promise<void> {
-    for (const queue of [DRIVERS, queueOf(worker)])
+    for (const queue of queuesOf(worker))
       await this.client.registerQueue(queue, { minPollingIntervalMs: POLL_INTERVAL_MS });
   }
 
@@ -104,18 +130,20 @@ export class QueueClient {
 export interface QueueHandlers {
   readonly place: (request: DriveRequest, attempt: number) => Promise<void>;
   readonly drive: (request: DriveRequest) => Promise<void>;
+  readonly turn: (turn: QueuedTurn) => Promise<void>;
 }
 
 /** Serves the queues of a worker, whose name nobody else may have; first comes what it had begun before a crash. */
 export async function serveQueues(
   database: Database,
   worker: string,
-  { place, drive }: QueueHandlers,
+  { place, drive, turn }: QueueHandlers,
   warn: (message: string) => void,
 ): Promise<{ readonly stop: () => Promise<void> }> {
   const { DBOS } = await loadDbos();
   const recovery = { maxRecoveryAttempts: 1_000_000 };
   DBOS.registerWorkflow(place, { name: 'place', ...recovery });
+  DBOS.registerWorkflow(turn, { name: 'turn', ...recovery });
   DBOS.registerWorkflow((request: DriveRequest) => DBOS.runStep(() => drive(request), { name: 'drive' }), {
     name: 'drive',
     ...recovery,
@@ -129,7 +157,7 @@ export async function serveQueues(
     systemDatabaseSchemaName: DBOS_SCHEMA,
     executorID: worker,
     applicationVersion: VERSION,
-    listenQueues: [DRIVERS, queueOf(worker)],
+    listenQueues: [...queuesOf(worker)],
     runMigrations: false,
     logger: { ...SILENT, error: (entry) => warn(`DBOS: ${String(entry)}`) },
   });

@@ -21,10 +21,16 @@ export class Requests {
   private answered = new Set<string>();
   private words: ReadonlyMap<string, readonly WordsRow[]> = new Map();
   private timer: NodeJS.Timeout | undefined;
+  private readonly others: (() => Promise<void>)[] = [];
 
   constructor(database: Database, worker: string) {
     this.database = database;
     this.worker = worker;
+  }
+
+  /** Adds another look to those of this one. */
+  add(look: () => Promise<void>): void {
+    this.others.push(look);
   }
 
   start(): void {
@@ -68,6 +74,7 @@ export class Requests {
         [this.worker],
       ),
     );
+    for (const look of this.others) await look();
   }
 }
 

@@ -80,6 +80,25 @@ create table raymond.conversations (
   files bytea,
   primary key (run, session)
 );
+create table raymond.travelling (
+  run text not null references raymond.runs (id) on delete cascade,
+  agent text not null,
+  turn text not null,
+  home text not null,
+  boot text,
+  outcome text,
+  primary key (run, agent, turn)
+);
+create index ended_turns on raymond.travelling (run) where outcome is not null;
+create table raymond.turn_requests (
+  run text not null,
+  agent text not null,
+  turn text not null,
+  id text not null,
+  event text,
+  primary key (run, agent, turn, id),
+  foreign key (run, agent, turn) references raymond.travelling on delete cascade
+);
 create table raymond.workers (
   name text primary key,
   token text not null,

@@ -4,12 +4,15 @@ import { EXIT, errorMessageOf, RaymondError } from '../errors.ts';
 import { makePrivateFolder } from '../store/files.ts';
 import { layoutOf } from '../store/layout.ts';
 import { openDatabase } from './database.ts';
-import { driveRun, type WorkerContext } from './drive-run.ts';
+import { driveRun } from './drive-run.ts';
+import { HomeTurns } from './home-turns.ts';
 import { placeRun } from './place-run.ts';
-import { type DriveRequest, QueueClient, serveQueues } from './queues.ts';
+import { type DriveRequest, QueueClient, type QueuedTurn, serveQueues } from './queues.ts';
 import { Requests } from './requests.ts';
+import type { WorkerContext } from './run-here.ts';
 import { checkSchema } from './schema.ts';
 import { Slots } from './slots.ts';
+import { Travel } from './travel.ts';
 import { claimWorkerName, type WorkerFacts } from './worker-name.ts';
 
 /** How a worker is started. */
@@ -71,8 +74,15 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     ...{ name, database, requests, layout, leaving: leaving.signal, env: request.env, warn: say },
     bootId: workerName.identity.bootId,
     wrapWorld: new Slots(slots, leaving.signal).wrap,
+    travel: new Travel(database, queues, name, leaving.signal),
   };
+  const homeTurns = new HomeTurns(worker);
+  requests.add(homeTurns.look);
   const driven = new Set<Promise<unknown>>();
+  const during = <T>(work: Promise<T>): Promise<T> => {
+    driven.add(work);
+    return work.finally(() => driven.delete(work));
+  };
   const drive = async (wanted: DriveRequest): Promise<void> => {
     // A process that stood still for long may have lost its name, and not know it yet.
     if (!(await workerName.isMine())) {
@@ -81,16 +91,21 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     }
     if (leaving.signal.aborted) return NEVER;
     say(`${wanted.run} is taken up`);
-    const driving = driveRun(wanted, worker);
-    driven.add(driving);
-    const hasEnded = await driving.finally(() => driven.delete(driving));
+    await homeTurns.leave(wanted.run);
     // Its entry in the queue stays for whoever goes on with the run.
-    if (!hasEnded) return NEVER;
+    if (!(await during(driveRun(wanted, worker)))) return NEVER;
     say(`${wanted.run} has ended`);
+  };
+  const turn = async (wanted: QueuedTurn): Promise<void> => {
+    if (!(await workerName.isMine())) {
+      await queues.putTurnBack(wanted);
+      return NEVER;
+    }
+    if (leaving.signal.aborted || !(await during(homeTurns.take(wanted)))) return NEVER;
   };
   const place = (wanted: DriveRequest, attempt: number): Promise<void> => placeRun(database, queues, wanted, attempt);
   await database.whenReachable(() => queues.register(name));
-  const served = await serveQueues(database, name, { place, drive }, say);
+  const served = await serveQueues(database, name, { place, drive, turn }, say);
   requests.start();
   const labelText = labels.length === 0 ? '' : `, ${labels.join(', ')}`;
   say(`worker ${name} is ready: ${slots} slot${slots === 1 ? '' : 's'}${labelText}, ${database.name}`);

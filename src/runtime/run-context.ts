@@ -1,5 +1,6 @@
 import type { Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
+import type { Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { RunStore, StoreOptions } from '../store/store.ts';
@@ -26,8 +27,10 @@ export interface Runtime {
   readonly historyFiles: boolean;
   /** Whether to keep debug files, if the run's options want them at all. */
   readonly debugFiles: boolean;
-  /** Stands between a run and its world. */
-  readonly wrapWorld: (world: World) => World;
+  /** Stands between a run and its world; `send` is how signals get to the run by themselves. */
+  readonly wrapWorld: (world: World, send: (signal: Signal) => void) => World;
+  /** The worker of a fleet that this is: it takes the turns of agents that are at home here. Null for runs in files. */
+  readonly home: string | null;
   /** Once aborted, the run goes on as if its process had been killed: nothing is ended or saved. */
   readonly killed: AbortSignal | null;
   /** Once aborted, the run begins nothing more, lets running turns finish and is left to another process; null if it never is. */
@@ -48,6 +51,7 @@ export const PRODUCTION: Runtime = {
   historyFiles: true,
   debugFiles: true,
   wrapWorld: (world) => world,
+  home: null,
   killed: null,
   leaving: null,
   isSandbox: false,

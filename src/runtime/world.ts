@@ -68,6 +68,7 @@ export async function createWorld(
     quota,
     ...(runtime.copies !== null && { copies: runtime.copies }),
     isSandbox: runtime.isSandbox,
+    home: runtime.home,
     warn,
     hear: ({ agent }, said) => control.send({ kind: 'heard', at: clock.now(), about: { agent }, said }),
     ...workflows,
@@ -117,7 +118,7 @@ export async function createWorld(
     debug?.flush();
     if (control.killSignal.aborted) await endMarked(`${turnContext.runMarker}/`, { graceMs: END_GRACE_MS });
   };
-  const wrappedWorld = runtime.wrapWorld(world);
+  const wrappedWorld = runtime.wrapWorld(world, control.send);
   return { world: runtime.killed === null ? wrappedWorld : killable(wrappedWorld, runtime.killed), close };
 }
 

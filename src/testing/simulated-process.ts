@@ -93,6 +93,7 @@ export function startSimulatedProcess(
     historyFiles: false,
     debugFiles: false,
     wrapWorld,
+    home: null,
     killed: crashController.signal,
     leaving: null,
     isSandbox: true,

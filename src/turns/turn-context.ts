@@ -37,6 +37,8 @@ export interface TurnContext {
   /** The beginning of the marker that all processes of the run carry; no other run has it. */
   readonly runMarker: string;
   readonly options: Options;
+  /** The worker of a fleet that this is; left out or null for runs in files. */
+  readonly home?: string | null;
   /** The folder that the run was started in. */
   readonly startFolder: string;
   /** The folders of the workflows of the run; zips and one-file workflows have none. */

@@ -32,26 +32,34 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
     take: (turn, adopted) => runScriptTurn(context, turn, adopted),
   };
   const runnerFor = (script: string): ScriptRunner => backend.scriptRunnerFor?.(script) ?? processRunner;
+  const makeReady = async (turn: ClaudeTurn | ScriptTurn, state: State): Promise<readonly string[]> => {
+    // Before each turn: somebody may have removed them.
+    for (const folder of [turn.runFolder, turn.taskFolder]) {
+      if (folder !== null) await context.makeWorkFolder(folder);
+    }
+    if (turn.results !== null && turn.results.file !== null)
+      await context.writeResults(turn.results.file, JSON.stringify(turn.results.workers));
+    const warnings = await (turn.kind === 'script'
+      ? runnerFor(turn.state).prepare(turn, state)
+      : backend.prepare(turn, state));
+    preparedAgents.add(turn.agent);
+    return warnings;
+  };
   return {
     async prepare(turn) {
       const signalBase = { at: clock.now(), agent: turn.agent };
+      // Otherwise its agent's worker makes it ready when it takes it.
+      const isHere = turn.home === (context.home ?? null);
       try {
-        if (context.findBegunTurns(turn).length > 0) {
+        if (isHere && context.findBegunTurns(turn).length > 0) {
           const { findUnrecorded } = await import('./unrecorded-turns.ts');
           const unrecorded = await findUnrecorded(context, turn);
           if (unrecorded !== undefined) return unrecorded;
         }
         const state = await context.readState(turn.state);
         await refuseUnfitResult(context, turn);
-        // Before each turn: somebody may have removed them.
-        for (const folder of [turn.runFolder, turn.taskFolder]) {
-          if (folder !== null) await context.makeWorkFolder(folder);
-        }
-        if (turn.results !== null && turn.results.file !== null)
-          await context.writeResults(turn.results.file, JSON.stringify(turn.results.workers));
+        const warnings = isHere ? await makeReady(turn, state) : [];
         const isScript = turn.kind === 'script';
-        const warnings = await (isScript ? runnerFor(turn.state).prepare(turn, state) : backend.prepare(turn, state));
-        preparedAgents.add(turn.agent);
         const rules = isScript || turn.prompt.kind === 'state' ? await resolveRules(context, state) : null;
         const quota = isScript ? undefined : await context.quota?.news();
         const news = quota === undefined ? {} : { quota };

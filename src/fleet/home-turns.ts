@@ -1,0 +1,180 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ASKS_FOLDER } from '../core/ask.ts';
+import { type ClaudeTurn, due, type ScriptTurn, type WorktreeTurn } from '../core/due.ts';
+import { getAgent, type Run } from '../core/run.ts';
+import type { Signal } from '../core/signal.ts';
+import { errorMessageOf } from '../errors.ts';
+import { failedSignal } from '../turns/signals.ts';
+import { placeUploads } from './database-answers.ts';
+import { type HomeWorld, openHomeWorld, RunCopy } from './home-world.ts';
+import type { QueuedTurn } from './queues.ts';
+import type { WorkerContext } from './run-here.ts';
+import { acceptTurn, selectTurnRequests, storeOutcome, type TravellingTurn } from './travel-rows.ts';
+
+/** What this worker has of a run that another one drives. */
+interface Guest {
+  readonly copy: Promise<RunCopy>;
+  room: Room | undefined;
+}
+
+/** A world of a run, with what it was opened for, and the agents whose turns are under way in it. */
+interface Room {
+  readonly key: string;
+  readonly world: Promise<HomeWorld>;
+  readonly agents: Set<string>;
+  /** Whether it is closed when nothing is under way in it. */
+  isLeft: boolean;
+}
+
+type TravelledTurn = ClaudeTurn | ScriptTurn | WorktreeTurn;
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+
+/**
+ * Takes turns of agents that are at home on this worker, for the runs that other workers drive. It may be done again after a
+ * crash at any instant: a turn that has begun is looked for, and never begun twice.
+ */
+export class HomeTurns {
+  private readonly worker: WorkerContext;
+  private readonly guests = new Map<string, Guest>();
+  private readonly underWay = new Map<string, { readonly agent: string; readonly run: string; world: HomeWorld }>();
+  /** The requests that were passed on. */
+  private readonly told = new Set<string>();
+
+  constructor(worker: WorkerContext) {
+    this.worker = worker;
+  }
+
+  /** Takes a turn. False if it is left to the next start of this worker. */
+  async take(queued: QueuedTurn): Promise<boolean> {
+    const { warn, leaving } = this.worker;
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      try {
+        return await this.tryToTake(queued);
+      } catch (error) {
+        const name = `turn ${queued.turn} of ${queued.agent} in ${queued.run}`;
+        warn(`${name} could not be taken, and is tried again in ${waitMs / 1000} s: ${errorMessageOf(error)}`);
+        await delay(waitMs, undefined, { signal: leaving }).catch(() => {});
+        if (leaving.aborted) return false;
+      }
+    }
+  }
+
+  /** Looks for what the turns that run here are told, and closes what runs have left behind that have ended. */
+  look = async (): Promise<void> => {
+    if (this.guests.size === 0) return;
+    const { database, name } = this.worker;
+    for (const { id, event, ...turn } of this.underWay.size === 0 ? [] : await selectTurnRequests(database, name)) {
+      const taken = this.underWay.get(keyOf(turn));
+      if (taken === undefined || this.told.has(`${keyOf(turn)}/${id}`)) continue;
+      // It is told to end until it has: it may not have begun yet.
+      if (event === null) taken.world.world.end(taken.agent);
+      else taken.world.world.notify([event]);
+      if (event !== null) this.told.add(`${keyOf(turn)}/${id}`);
+    }
+    const runs = await database.query<{ id: string; status: string; stop: string | null }>(
+      'select id, status, stop from raymond.runs where id = any($1)',
+      [[...this.guests.keys()]],
+    );
+    for (const { id, status, stop } of runs) {
+      if (stop === 'now')
+        for (const { run, agent, world } of this.underWay.values()) if (run === id) world.world.end(agent);
+      if (status !== 'running') await this.leave(id);
+    }
+  };
+
+  /** Closes what there is of a run that is over, or is driven from here from now on. */
+  async leave(run: string): Promise<void> {
+    const room = this.guests.get(run)?.room;
+    this.guests.delete(run);
+    if (room !== undefined) await leaveRoom(room);
+  }
+
+  private async tryToTake(queued: QueuedTurn): Promise<boolean> {
+    const { database, bootId, leaving } = this.worker;
+    const boot = bootId ?? '';
+    const firstBoot = await database.whenReachable(() => acceptTurn(database, queued, boot));
+    if (firstBoot === undefined) return true;
+    const guest = this.guests.get(queued.run) ?? { copy: RunCopy.load(database, queued.run), room: undefined };
+    this.guests.set(queued.run, guest);
+    guest.copy.catch(() => this.guests.delete(queued.run));
+    const copy = await guest.copy;
+    const run = await copy.read();
+    const room = this.enter(guest, queued, run, copy.mark);
+    try {
+      const world = await room.world;
+      const turn = findTurn(world.adapt(run), queued);
+      // The journal does not hold it open any more: nobody waits for its end.
+      if (turn === undefined) return true;
+      if (firstBoot !== boot && turn.kind !== 'worktree') world.doubtful.add(`${turn.agent}/${turn.number}`);
+      this.underWay.set(keyOf(queued), { agent: queued.agent, run: queued.run, world });
+      const end = await this.takeIn(world, world.adapt(run), turn);
+      if (end === null && leaving.aborted) return false;
+      room.agents.delete(queued.agent);
+      // Before its end counts: the next turn of the conversation may be taken elsewhere.
+      if (room.isLeft) await leaveRoom(room);
+      const outcome = { signals: world.signals.splice(0), end };
+      await database.whenReachable(() => storeOutcome(database, queued, outcome));
+      return true;
+    } finally {
+      room.agents.delete(queued.agent);
+      this.underWay.delete(keyOf(queued));
+    }
+  }
+
+  /** The world of a run; a new one if the run was resumed, or has entered another workflow. */
+  private enter(guest: Guest, { agent, life, retry }: QueuedTurn, run: Run, mark: string): Room {
+    const key = `${life}/${Object.keys(run.workflows).length}`;
+    if (guest.room !== undefined && guest.room.key !== key) {
+      leaveRoom(guest.room).catch(() => {});
+      guest.room = undefined;
+    }
+    if (guest.room === undefined) {
+      const world = openHomeWorld(this.worker, run, { mark, retry });
+      const opened: Room = { key, world, agents: new Set(), isLeft: false };
+      world.catch(() => {
+        if (guest.room === opened) guest.room = undefined;
+      });
+      guest.room = opened;
+    }
+    guest.room.agents.add(agent);
+    return guest.room;
+  }
+
+  private async takeIn({ world, doubtful, signals }: HomeWorld, run: Run, turn: TravelledTurn): Promise<Signal | null> {
+    const { layout, database } = this.worker;
+    // What the run does not need any more is let go of.
+    await world.save([{ before: run, step: { run, events: [] } }]);
+    if (turn.kind === 'worktree') return world.take(turn);
+    const isOld = existsSync(layout.turnFolder(run.id, turn)) || doubtful.has(`${turn.agent}/${turn.number}`);
+    if (isOld) return world.take(turn);
+    const agent = getAgent(run, turn.agent);
+    if (agent.askId !== null && turn.taskFolder !== null)
+      await placeUploads(database, run.id, agent.askId, join(turn.taskFolder, ASKS_FOLDER, agent.askId));
+    const words = agent.said.filter(({ turn: number, heard }) => number === turn.number && heard);
+    const prepared = await world.prepare(turn.kind === 'claude' ? { ...turn, words } : turn);
+    if (prepared.kind !== 'began')
+      return failedSignal(turn, prepared.at, { kind: 'invalid_request', message: prepared.message });
+    const about = { agent: turn.agent, state: turn.state };
+    for (const message of prepared.warnings) signals.push({ kind: 'noticed', at: prepared.at, about, message });
+    return world.take(turn);
+  }
+}
+
+/** The turn that a run holds open, as it is on this worker. */
+const findTurn = (run: Run, { agent, turn: name }: TravellingTurn): TravelledTurn | undefined =>
+  due(run).find((turn): turn is TravelledTurn => {
+    if (turn.agent !== agent || turn.kind === 'sleep') return false;
+    return turn.kind === 'worktree' ? name.startsWith(turn.kind) : turn.record !== null && name === String(turn.number);
+  });
+
+const keyOf = ({ run, agent, turn }: Omit<TravellingTurn, 'home'>): string => `${run}/${agent}/${turn}`;
+
+/** Closes a world once nothing is under way in it. */
+async function leaveRoom(room: Room): Promise<void> {
+  room.isLeft = true;
+  if (room.agents.size === 0) await (await room.world).close();
+}

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Turn } from '../core/due.ts';
+import type { Signal } from '../core/signal.ts';
+import type { World } from '../engine/world.ts';
+import type { Database } from './database.ts';
+import type { QueueClient, QueuedTurn } from './queues.ts';
+import {
+  deleteTurn,
+  insertTurn,
+  insertTurnRequest,
+  selectOutcomes,
+  selectTurnNames,
+  type TravellingTurn,
+  type TurnOutcome,
+  type TurnRequest,
+} from './travel-rows.ts';
+
+/** A look finds all ends at once, and there is none while nothing is waited for. */
+const POLL_INTERVAL_MS = 50;
+
+/** The world of a run, and the same where the turns are taken that belong here. */
+export interface WorldHere extends Pick<QueuedTurn, 'retry' | 'life'> {
+  readonly run: string;
+  readonly world: World;
+  readonly here: World;
+  readonly send: (signal: Signal) => void;
+}
+
+/** A turn that is under way elsewhere. */
+interface Sent {
+  readonly turn: TravellingTurn;
+  readonly queued: Promise<void>;
+}
+
+type Travelling = Exclude<Turn, { kind: 'sleep' }>;
+
+/**
+ * Takes turns where their agents are at home. A turn is on record before it is queued: after a crash, whoever drives the run
+ * queues it again, and finds the same entry and the same end.
+ */
+export class Travel {
+  private readonly database: Database;
+  private readonly queues: QueueClient;
+  private readonly name: string;
+  private readonly leaving: AbortSignal;
+  private readonly waiting = new Map<string, { run: string; end: (outcome: TurnOutcome | null) => void }>();
+  private isLooking = false;
+
+  /** `name` is that of this worker. */
+  constructor(database: Database, queues: QueueClient, name: string, leaving: AbortSignal) {
+    this.database = database;
+    this.queues = queues;
+    this.name = name;
+    this.leaving = leaving;
+    leaving.addEventListener('abort', () => {
+      for (const { end } of this.waiting.values()) end(null);
+      this.waiting.clear();
+    });
+  }
+
+  /** The turns of a run that are on their way since an earlier process drove it, for `wrap`. */
+  findSent = (run: string): Promise<ReadonlySet<string>> =>
+    this.database.whenReachable(() => selectTurnNames(this.database, run));
+
+  /** The world of a run that spreads over several workers. Turns that were sent before are waited for, wherever they run. */
+  wrap({ run, world, here, send, ...request }: WorldHere, sentBefore: ReadonlySet<string>): World {
+    const sentByAgent = new Map<string, Sent>();
+    const ended = new Map<string, TravellingTurn>();
+    const isElsewhere = (turn: Turn): turn is Travelling =>
+      turn.kind !== 'sleep' &&
+      (turn.home !== this.name || ('number' in turn && sentBefore.has(`${turn.agent}/${turn.number}`)));
+    const takeElsewhere = async (turn: Travelling): Promise<Signal | null> => {
+      const { agent, home } = turn;
+      const name = 'number' in turn ? String(turn.number) : `${turn.kind}-${randomUUID()}`;
+      const travelling = { run, agent, turn: name, home: home ?? this.name };
+      const sent = { turn: travelling, queued: this.queue({ ...travelling, ...request }) };
+      sentByAgent.set(agent, sent);
+      try {
+        await sent.queued;
+        const outcome = await this.waitForEnd(travelling);
+        for (const signal of outcome?.signals ?? []) send(signal);
+        if ('number' in turn) ended.set(`${agent}/${name}`, travelling);
+        else this.forget(travelling);
+        return outcome?.end ?? null;
+      } finally {
+        if (sentByAgent.get(agent) === sent) sentByAgent.delete(agent);
+      }
+    };
+    return {
+      prepare: (turn) => (isElsewhere(turn) ? world : here).prepare(turn),
+      take: (turn) => (isElsewhere(turn) ? takeElsewhere(turn) : here.take(turn)),
+      end: (agent) => {
+        const sent = sentByAgent.get(agent);
+        if (sent === undefined) here.end(agent);
+        else this.tell(sent, END);
+      },
+      save: async (steps) => {
+        await here.save(steps);
+        if (ended.size === 0) return;
+        for (const event of steps.flatMap(({ step }) => step.events)) {
+          if (event.kind !== 'turn_ended') continue;
+          const key = `${event.agent}/${event.turn}`;
+          const travelled = ended.get(key);
+          ended.delete(key);
+          if (travelled !== undefined) this.forget(travelled);
+        }
+      },
+      notify: (events) => {
+        here.notify(events);
+        for (const event of events) {
+          if (event.kind !== 'said' && event.kind !== 'turn_interrupted') continue;
+          const sent = sentByAgent.get(event.agent);
+          if (sent === undefined || sent.turn.turn !== String(event.turn)) continue;
+          this.tell(sent, { id: event.kind === 'said' ? event.said : event.interrupt, event });
+        }
+      },
+    };
+  }
+
+  private async queue(turn: QueuedTurn): Promise<void> {
+    await this.database.whenReachable(() =>
+      this.database.transaction(async (client) => {
+        await insertTurn(client, turn);
+        await this.queues.addTurn(client, turn);
+      }),
+    );
+  }
+
+  /** Waits for the end of a turn; null if this worker leaves before: the turn goes on, and whoever drives the run finds it. */
+  private waitForEnd(turn: TravellingTurn): Promise<TurnOutcome | null> {
+    if (this.leaving.aborted) return Promise.resolve(null);
+    return new Promise((end) => {
+      this.waiting.set(keyOf(turn), { run: turn.run, end });
+      if (!this.isLooking) this.lookForEnds();
+    });
+  }
+
+  private async lookForEnds(): Promise<void> {
+    this.isLooking = true;
+    while (this.waiting.size > 0) {
+      const runs = [...new Set(Array.from(this.waiting.values(), ({ run }) => run))];
+      const ended = await this.database.whenReachable(() => selectOutcomes(this.database, runs)).catch(() => []);
+      for (const { outcome, ...turn } of ended) {
+        this.waiting.get(keyOf(turn))?.end(outcome);
+        this.waiting.delete(keyOf(turn));
+      }
+      await delay(POLL_INTERVAL_MS);
+    }
+    this.isLooking = false;
+  }
+
+  /** What cannot be told now is told again by whoever drives the run after this. */
+  private tell({ turn, queued }: Sent, request: TurnRequest): void {
+    queued
+      .then(() => this.database.whenReachable(() => insertTurnRequest(this.database, turn, request)))
+      .catch(() => {});
+  }
+
+  /** Only tidiness: a row that stays goes with its run. */
+  private forget(turn: TravellingTurn): void {
+    deleteTurn(this.database, turn).catch(() => {});
+  }
+}
+
+const END: TurnRequest = { id: 'end', event: null };
+
+const keyOf = ({ run, agent, turn }: Omit<TravellingTurn, 'home'>): string => `${run}/${agent}/${turn}`;

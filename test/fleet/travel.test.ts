@@ -1,0 +1,144 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { serializeSavedRun } from '../../src/store/serialize-run.ts';
+import { parseSavedRun } from '../../src/store/state-file.ts';
+import { PostgresServer } from '../postgres/server.ts';
+import { type Command, type Ended, Fleet } from './fleet.ts';
+
+let server: PostgresServer;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  fleet = await Fleet.open(server);
+});
+
+afterEach(() => fleet.close());
+
+/** Its second script waits for a file, so that a test decides when it ends. Each says on which worker it runs. */
+const GATE = {
+  'gate/START.sh': '#!/bin/bash\necho "start $WORKER" >> trace\necho "<goto>GATE.sh</goto>"\n',
+  'gate/GATE.sh':
+    '#!/bin/bash\necho "gate $WORKER" >> trace\nwhile [ ! -e open ]; do sleep 0.05; done\necho "<goto>AFTER.sh</goto>"\n',
+  'gate/AFTER.sh': '#!/bin/bash\necho "after $WORKER" >> trace\necho "<result>through</result>"\n',
+};
+
+const file = (name: string): string => join(fleet.folder, name);
+const trace = (): string => (existsSync(file('trace')) ? readFileSync(file('trace'), 'utf8') : '');
+const openGate = (): void => writeFileSync(file('open'), '');
+const traced = (text: string): Promise<void> => expect.poll(trace, { timeout: 20_000 }).toContain(text);
+
+/** The worker `one` drives the runs; `two` is the home of their agents. */
+const startDriver = (): Promise<Command> => startWorker('one', '--label', 'drives=yes');
+const startHome = (): Promise<Command> => startWorker('two');
+
+async function startWorker(name: string, ...args: readonly string[]): Promise<Command> {
+  const folder = join(fleet.folder, 'workers', name);
+  const worker = fleet.start(['worker', '--name', name, '--folder', folder, ...args], {
+    WORKER: name,
+    RAYMOND_REPLAY: 'fast',
+  });
+  await worker.says('is ready');
+  return worker;
+}
+
+/** Starts a run that `one` will drive and whose agent is at home with `two`: nobody drives it yet. */
+async function startRun(...args: readonly string[]): Promise<{ readonly ended: Promise<Ended> }> {
+  const ended = fleet.run('run', ...args, '--run-id', 'far', '--label', 'drives=yes');
+  const find = () => fleet.database.query<{ snapshot: string }>(`select snapshot from raymond.runs where id = 'far'`);
+  await expect.poll(async () => (await find()).length, { timeout: 20_000 }).toBe(1);
+  const [row] = await find();
+  const saved = parseSavedRun(row?.snapshot ?? '', 'far');
+  const agents = saved.run.agents.map((agent) => ({ ...agent, home: 'two' }));
+  const text = serializeSavedRun({ ...saved, run: { ...saved.run, agents } });
+  await fleet.database.query(`update raymond.runs set snapshot = $1 where id = 'far'`, [text]);
+  return { ended };
+}
+
+const countRows = async (): Promise<number> => (await fleet.database.query('select * from raymond.travelling')).length;
+
+describe('turns of an agent that is at home elsewhere', () => {
+  test('are taken there, and once, whoever of both workers is killed meanwhile', async () => {
+    fleet.write(GATE);
+    const { ended } = await startRun('gate');
+    const [driver, home] = await Promise.all([startDriver(), startHome()]);
+    await traced('gate two');
+    await home.kill('SIGKILL');
+    const secondHome = await startHome();
+    await driver.kill('SIGKILL');
+    openGate();
+    await expect
+      .poll(() => fleet.database.query(`select 1 from raymond.travelling where outcome is not null`), {
+        timeout: 20_000,
+      })
+      .toHaveLength(1);
+    await startDriver();
+    expect(await ended).toMatchObject({ code: 0, out: 'through\n' });
+    expect(trace()).toBe('start two\ngate two\nafter two\n');
+    await expect.poll(countRows).toBe(0);
+    const status = JSON.parse((await fleet.run('status', 'far', '--json')).out);
+    expect(status.agents).toMatchObject([{ id: 'main', home: 'two', turns: 3 }]);
+    expect((await fleet.run('logs', 'far', '--raw')).out).toContain('<result>through</result>');
+    expect(secondHome.err).not.toContain('could not');
+  });
+
+  test('end before a worker does that is told to; who drives the run does not wait for them', async () => {
+    fleet.write(GATE);
+    const { ended } = await startRun('gate');
+    const [driver, home] = await Promise.all([startDriver(), startHome()]);
+    await traced('gate two');
+    expect((await driver.kill('SIGTERM')).code).toBe(0);
+    home.child.kill('SIGTERM');
+    await home.says('ends when the running turns have ended');
+    openGate();
+    expect((await home.ended).code).toBe(0);
+    await startDriver();
+    await expect.poll(countRows, { timeout: 20_000 }).toBe(1);
+    await startHome();
+    expect(await ended).toMatchObject({ code: 0, out: 'through\n' });
+    expect(trace()).toBe('start two\ngate two\nafter two\n');
+  });
+
+  test('are ended by a stop at once, and taken again by a resume', async () => {
+    fleet.write(GATE);
+    const { ended } = await startRun('gate');
+    await Promise.all([startDriver(), startHome()]);
+    await traced('gate two');
+    expect(await fleet.run('stop', 'far', '--now')).toMatchObject({ code: 0 });
+    expect((await ended).err).toContain('the script was ended because the run was stopped');
+    openGate();
+    expect(await fleet.run('resume', 'far', '--retry')).toMatchObject({ code: 0, out: 'through\n' });
+    expect(trace()).toBe('start two\ngate two\ngate two\nafter two\n');
+  });
+
+  test('are ended by a join that needs them no more; what prompts cost is entered once', async () => {
+    fleet.write({
+      'race/START.md': 'Begin.\n',
+      'race/FAST.md': 'Be fast.\n',
+      'race/SLOW.sh':
+        '#!/bin/bash\necho "slow $WORKER" >> trace\ntrap "echo ended >> trace; exit 1" TERM\nsleep 60 & wait\n',
+      'race/END.sh': '#!/bin/bash\necho "end $WORKER" >> trace\necho "<result>joined</result>"\n',
+      'answers.yaml': `answers:
+  START.md:
+    text: "<fork>FAST.md</fork><fork>FAST.md</fork><fork>SLOW.sh</fork><join wait=\\"2\\" cancel=\\"true\\">END.sh</join>"
+    cost: 0.01
+  FAST.md:
+    text: "<result>fast</result>"
+    cost: 0.02
+`,
+    });
+    const { ended } = await startRun('race', '--agent', 'replay:answers.yaml');
+    await Promise.all([startDriver(), startWorker('two', '--slots', '1')]);
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(trace().split('\n').sort().join(' ')).toBe(' end two ended slow two');
+    const status = JSON.parse((await fleet.run('status', 'far', '--json')).out);
+    expect(status).toMatchObject({ status: 'completed', cost_usd: 0.05 });
+    expect(status.agents.map(({ home }: { readonly home: string }) => home)).toStrictEqual(Array(4).fill('two'));
+  });
+});
