@@ -88,6 +88,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
         'with --resume: retry failed agents and interrupted scripts, also in runs that an earlier recover left paused',
       ],
       JSON_FLAG,
+      ...DATABASE_FLAGS,
       ...VIEW_FLAGS,
     ],
     examples: ['raymond recover', 'raymond recover --resume'],
@@ -119,6 +120,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
       ['--yes', 'remove them'],
       ['--force', 'the same as --yes'],
       JSON_FLAG,
+      ...DATABASE_FLAGS,
     ],
     examples: [
       'raymond prune',
@@ -139,6 +141,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
       ['--prune', 'show those without work: nothing uncommitted, no commit that no other branch or tag has'],
       ['--yes', 'with --prune: remove them, with their branches'],
       JSON_FLAG,
+      ...DATABASE_FLAGS,
     ],
     examples: ['raymond worktrees', 'raymond worktrees --prune --yes'],
     exits: [

@@ -5,6 +5,8 @@ export interface FoundWorktree extends Pick<WorktreeContent, 'commits' | 'dirty'
   readonly run: string;
   readonly agent: string;
   readonly path: string;
+  /** The worker on which it is, of a run in a database; left out if it is here. */
+  readonly worker?: string;
   readonly branch: string;
   /**
    * Whether somebody works in it, or it holds `work`: changes that are not committed, or `commits` that no other branch or tag
@@ -52,6 +54,7 @@ export const createWorktreesDocument = (
     run_id: worktree.run,
     agent: worktree.agent,
     path: worktree.path,
+    worker: worktree.worker ?? null,
     branch: worktree.branch,
     holds: worktree.holds,
     commits: worktree.commits,

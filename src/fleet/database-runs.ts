@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import type { Run } from '../core/run.ts';
 import { canResume } from '../core/signals/resumed.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import type { FoundWorktree } from '../events/found-worktree.ts';
+import type { PrunePlace } from '../runtime/prune.ts';
 import type { ResumeRequest } from '../runtime/resume.ts';
 import { PRODUCTION } from '../runtime/run-context.ts';
 import { createEndedHandle, type RunHandle } from '../runtime/run-handle.ts';
@@ -12,7 +14,9 @@ import { composeRun, type RunRequest } from '../runtime/start.ts';
 import type { StopOutcome, StopRequest } from '../runtime/stop.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createDatabaseReader } from './database-reader.ts';
+import { findDatabaseWorktrees } from './database-worktrees.ts';
 import { followDatabaseRun } from './follow-run.ts';
+import { createDatabasePrunePlace, KEEP_WORKFLOWS } from './prune-runs.ts';
 import { QueueClient } from './queues.ts';
 import { insertRun, loadRunRows } from './run-rows.ts';
 import { checkSchema } from './schema.ts';
@@ -42,6 +46,9 @@ export interface DatabaseRuns {
   start(path: string, request: DatabaseRunRequest): Promise<RunHandle>;
   resume(runRef: string, request: ResumeRequest & WithWarnings): Promise<RunHandle>;
   stop(runRef: string, request: StopRequest): Promise<StopOutcome>;
+  readonly prunePlace: PrunePlace;
+  /** The worktrees of all runs, or of one. */
+  findWorktrees(run?: string): Promise<readonly FoundWorktree[]>;
   close(): Promise<void>;
 }
 
@@ -77,6 +84,8 @@ export async function openDatabaseRuns(
     async stop(runRef, request) {
       return stopDatabaseRun(database, reader, await reader.resolveRunId(runRef), request);
     },
+    prunePlace: createDatabasePrunePlace(database, reader),
+    findWorktrees: (run) => findDatabaseWorktrees(reader, run),
     close: reader.close,
   };
 }
@@ -98,6 +107,7 @@ async function startRun(database: Database, path: string, request: DatabaseRunRe
       // A start whose answer was lost is tried again: if the run is there, it counts.
       const mine = await client.query('select 1 from raymond.runs where id = $1 and mark = $2', [run.id, rows.mark]);
       if (mine.rowCount !== 0) return;
+      await client.query(KEEP_WORKFLOWS);
       await client.query('insert into raymond.workflows (hash, archive) values ($1, $2) on conflict do nothing', [
         ...[packed.hash, packed.archive],
       ]);

@@ -99,6 +99,14 @@ export class QueueClient {
     await this.client.deleteWorkflow(placeId(request, attempt));
   }
 
+  /** Removes all entries of a run that is gone. */
+  async forgetRun(run: string): Promise<void> {
+    const entries = await this.client.listWorkflows({
+      ...{ workflow_id_prefix: `${run}/`, loadInput: false, loadOutput: false },
+    });
+    await this.client.deleteWorkflows(entries.map(({ workflowID }) => workflowID));
+  }
+
   /** Puts the entry of a run back into the queue of its worker: it was taken by a process that may not drive the run. */
   async putBack({ run, life }: DriveRequest, worker: string): Promise<void> {
     await this.client.resumeWorkflow(`${run}/drive/${life}`, { queueName: queueOf(worker) });

@@ -99,6 +99,11 @@ create table raymond.turn_requests (
   primary key (run, agent, turn, id),
   foreign key (run, agent, turn) references raymond.travelling on delete cascade
 );
+create table raymond.removals (
+  run text not null,
+  worker text not null,
+  primary key (run, worker)
+);
 create table raymond.workers (
   name text primary key,
   token text not null,

@@ -8,6 +8,7 @@ import { driveRun } from './drive-run.ts';
 import { HomeTurns } from './home-turns.ts';
 import { placeRun } from './place-run.ts';
 import { type DriveRequest, QueueClient, type QueuedTurn, serveQueues } from './queues.ts';
+import { removeGoneRuns } from './removals.ts';
 import { Requests } from './requests.ts';
 import type { WorkerContext } from './run-here.ts';
 import { checkSchema } from './schema.ts';
@@ -107,6 +108,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   await database.whenReachable(() => queues.register(name));
   const served = await serveQueues(database, name, { place, drive, turn }, say);
   requests.start();
+  const stopRemoving = removeGoneRuns(database, { name, layout, env: request.env, warn: say });
   const labelText = labels.length === 0 ? '' : `, ${labels.join(', ')}`;
   say(`worker ${name} is ready: ${slots} slot${slots === 1 ? '' : 's'}${labelText}, ${database.name}`);
   let signals = 0;
@@ -127,6 +129,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   } finally {
     stopListening();
     requests.close();
+    stopRemoving();
     const closing = [served.stop(), workerName.release()];
     await Promise.race([Promise.allSettled(closing), new Promise((done) => setTimeout(done, EXIT_WITHIN_MS))]);
   }

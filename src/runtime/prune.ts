@@ -11,8 +11,6 @@ import { findWorktrees, pruneWorktrees } from './worktrees.ts';
 
 /** Which runs are meant. */
 export interface PruneRequest {
-  readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
   readonly now: number;
   /** These runs, whatever their status is. Without any, those that the rest describes. */
   readonly runs: readonly string[];
@@ -24,6 +22,19 @@ export interface PruneRequest {
   readonly keep: number;
 }
 
+/** A place whose runs can be removed: a folder, or a database. */
+export interface PrunePlace {
+  list(): Promise<readonly (RunSummary | UnreadableRun)[]>;
+  /** The id of a run that is named. */
+  resolve(run: string): Promise<string>;
+  measure(id: string): Promise<RunUsage>;
+  findWorktrees(id: string): Promise<readonly FoundWorktree[]>;
+  /** Removes a run for good; throws if that is not possible. */
+  remove(run: PrunableRun): Promise<void>;
+  /** Finishes what was cut short before. */
+  finishRemovals(): Promise<unknown>;
+}
+
 /** A run that can be removed; one that cannot be read has the status null. */
 export interface PrunableRun extends RunUsage {
   readonly id: string;
@@ -33,20 +44,37 @@ export interface PrunableRun extends RunUsage {
 }
 
 /** Finds the runs that are meant. One that is named must not be live; otherwise live runs are never meant. */
-export async function findPrunableRuns(request: PruneRequest): Promise<readonly PrunableRun[]> {
-  const layout = findLayout(request.cwd);
-  const stored = await listStoredRuns(layout);
-  const named = new Set(await Promise.all(request.runs.map((run) => resolveStoredRun(layout, run))));
+export async function findPrunableRuns(place: PrunePlace, request: PruneRequest): Promise<readonly PrunableRun[]> {
+  const stored = await place.list();
+  const named = new Set(await Promise.all(request.runs.map((run) => place.resolve(run))));
   for (const run of stored) if (named.has(run.id)) refuseLive(run);
   const ids = named.size > 0 ? [...named] : stored.filter((run) => isCandidate(run, request)).map(({ id }) => id);
   const statusOf = new Map(stored.map((run) => [run.id, run.kind === 'run' ? run.observedStatus : null]));
   const measured: Omit<PrunableRun, 'worktrees'>[] = [];
-  for (const id of ids) measured.push({ id, status: statusOf.get(id) ?? null, ...(await measureRun(layout, id)) });
+  for (const id of ids) measured.push({ id, status: statusOf.get(id) ?? null, ...(await place.measure(id)) });
   const old = measured.filter(({ changedAt }) => request.now - changedAt >= request.olderThanMs);
   const chosen = old.toSorted((a, b) => b.changedAt - a.changedAt).slice(request.keep);
   const found: PrunableRun[] = [];
-  for (const run of chosen) found.push({ ...run, worktrees: await findWorktrees(request.cwd, request.env, run.id) });
+  for (const run of chosen) found.push({ ...run, worktrees: await place.findWorktrees(run.id) });
   return found;
+}
+
+/** The runs whose files are in a folder. */
+export function createFilePrunePlace(cwd: string, env: NodeJS.ProcessEnv): PrunePlace {
+  const layout = findLayout(cwd);
+  return {
+    list: () => listStoredRuns(layout),
+    resolve: (run) => resolveStoredRun(layout, run),
+    measure: (id) => measureRun(layout, id),
+    findWorktrees: (id) => findWorktrees(cwd, env, id),
+    async remove({ id, worktrees }) {
+      // Nobody goes on in them any more. Those that cannot be removed stay, and `raymond worktrees` lists them.
+      await pruneWorktrees(worktrees.map(freed), env, () => {});
+      await waitForRelease(layout, id);
+      await removeRun(layout, id);
+    },
+    finishRemovals: () => finishRemovals(layout),
+  };
 }
 
 /** The id of a run that is named. Of a damaged run there may be only its folder left. */
@@ -74,22 +102,18 @@ const freed = (worktree: FoundWorktree): FoundWorktree =>
 
 /** The worktrees that stay when a run is removed. */
 export const keptWorktrees = ({ worktrees }: PrunableRun): readonly FoundWorktree[] =>
-  worktrees.filter(({ path }) => existsSync(path));
+  worktrees.filter(({ path, worker, holds }) => (worker === undefined ? existsSync(path) : holds === 'work'));
 
 /** Removes runs; `observe` hears of each that is gone, or why it is not. */
 export async function pruneRuns(
+  place: PrunePlace,
   runs: readonly PrunableRun[],
-  { cwd, env }: Pick<PruneRequest, 'cwd' | 'env'>,
   observe: (run: PrunableRun, error: RaymondError | null) => void,
 ): Promise<void> {
-  const layout = findLayout(cwd);
-  await finishRemovals(layout);
+  await place.finishRemovals();
   for (const run of runs) {
     try {
-      // Nobody goes on in them any more. Those that cannot be removed stay, and `raymond worktrees` lists them.
-      await pruneWorktrees(run.worktrees.map(freed), env, () => {});
-      await waitForRelease(layout, run.id);
-      await removeRun(layout, run.id);
+      await place.remove(run);
       observe(run, null);
     } catch (error) {
       if (!(error instanceof RaymondError)) throw error;

@@ -43,8 +43,10 @@ export async function removeRun(layout: StoreLayout, id: string): Promise<void> 
   await refuseRunningTurns(layout, id);
   const owner = statOf(layout.runFolder(id)) === undefined ? undefined : await takeOwnership(layout.runFolder(id));
   try {
-    if (statOf(layout.stateFile(id)) !== undefined) await rename(layout.stateFile(id), layout.prunedFile(id));
-    await syncFolder(layout.stateFolder);
+    if (statOf(layout.stateFile(id)) !== undefined) {
+      await rename(layout.stateFile(id), layout.prunedFile(id));
+      await syncFolder(layout.stateFolder);
+    }
     await removeLeftovers(layout, id);
   } catch (error) {
     throw errorCodeOf(error) === '' ? error : diskError(`The run ${id} cannot be removed`, error, 'then try again.');

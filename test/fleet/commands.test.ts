@@ -122,3 +122,45 @@ describe('a database that is away when a run is to start', () => {
     await expect(opened).rejects.toThrow('The database 127.0.0.1:1/x cannot be reached (ECONNREFUSED).');
   });
 });
+
+describe('prune', () => {
+  const count = async (table: string): Promise<number> => (await fleet.database.query(`select 1 from ${table}`)).length;
+
+  test('removes runs with their rows, their entries in the queues, their workflows and their files', async () => {
+    const worker = await fleet.worker('one');
+    await fleet.run('run', 'hello', '--run-id', 'first');
+    await fleet.run('run', 'ask', '--run-id', 'second', '--on-ask', 'exit');
+    const files = join(fleet.folder, 'workers/one/.raymond/runs/first');
+    expect(existsSync(files)).toBe(true);
+    const plan = await fleet.run('prune');
+    expect(plan.out).toMatch(/first +completed .* ago +\d/);
+    expect(plan.out).not.toContain('second');
+    expect(await fleet.run('prune', '--yes')).toMatchObject({ code: 0, err: '' });
+    expect((await fleet.run('list', '--json')).out).not.toContain('first');
+    expect(await count('raymond.runs')).toBe(1);
+    expect(await count('raymond.workflows')).toBe(1);
+    expect(await count(`raymond_dbos.workflow_status where workflow_uuid like 'first/%'`)).toBe(0);
+    await expect
+      .poll(() => worker.err.match(/stay for now.*/)?.[0] ?? existsSync(files), { timeout: 20_000 })
+      .toBe(false);
+    await expect.poll(() => count('raymond.removals')).toBe(0);
+    await worker.kill('SIGTERM');
+    // Whoever is not there removes its files later.
+    expect(await fleet.run('prune', 'second', '--yes')).toMatchObject({ code: 0 });
+    expect(await count('raymond.journal')).toBe(0);
+    expect(await count('raymond_dbos.workflow_status')).toBe(0);
+    await fleet.worker('one');
+    await expect.poll(() => existsSync(join(fleet.folder, 'workers/one/.raymond/runs/second'))).toBe(false);
+  });
+
+  test('refuses a run that a worker has', async () => {
+    const started = fleet.start(['run', 'hello', '--run-id', 'lonely']);
+    await started.says('run lonely');
+    const refused = await fleet.run('prune', 'lonely', '--yes');
+    expect(refused).toMatchObject({ code: 64, out: '' });
+    expect(refused.err).toContain(
+      'The run lonely is running: it is not removed.\nStop it first: `raymond stop lonely`.',
+    );
+    expect((await fleet.run('recover')).err).toContain('runs in a database need no recovery');
+  });
+});

@@ -4,22 +4,38 @@ import type { ObservedStatus } from '../../core/observed-status.ts';
 import { EXIT } from '../../errors.ts';
 import { formatAge, formatCount, formatObservedStatus } from '../../events/format.ts';
 import { formatBytes } from '../../events/format-bytes.ts';
-import { findPrunableRuns, keptWorktrees, type PrunableRun, pruneRuns } from '../../runtime/prune.ts';
+import {
+  createFilePrunePlace,
+  findPrunableRuns,
+  keptWorktrees,
+  type PrunableRun,
+  type PrunePlace,
+  pruneRuns,
+} from '../../runtime/prune.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { PRUNE_STATUSES } from '../choices.ts';
-import { type CommandHandler, usageError } from '../command.ts';
+import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { getCountOption, getTextOption, parseAgeMs, refuseOptions } from '../parsed-options.ts';
 
 /** `raymond prune [RUN...]`: shows which runs would be removed, and removes them with --yes. */
-export const handlePrune: CommandHandler = async (runs, options, terminal) => {
-  const { cwd, env, out, err } = terminal;
+export const handlePrune: CommandHandler = async (runs, options, terminal) =>
+  withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ database }) =>
+    pruneIn(database?.prunePlace ?? createFilePrunePlace(terminal.cwd, terminal.env), runs, options, terminal),
+  );
+
+async function pruneIn(
+  place: PrunePlace,
+  runs: readonly string[],
+  options: ParsedOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { out, err } = terminal;
   if (runs.length > 0) refuseOptions(options, ['olderThan', 'status', 'keep'], 'names of runs');
   const now = Date.now();
-  const found = await findPrunableRuns({
-    cwd,
-    env,
+  const found = await findPrunableRuns(place, {
     now,
     runs,
     statuses: parseStatuses(getTextOption(options, 'status')),
@@ -33,7 +49,7 @@ export const handlePrune: CommandHandler = async (runs, options, terminal) => {
     return EXIT.completed;
   }
   const removed: PrunableRun[] = [];
-  await pruneRuns(found, { cwd, env }, (run, error) => {
+  await pruneRuns(place, found, (run, error) => {
     if (error === null) removed.push(run);
     else err(`${error.message}\n${error.hint === undefined ? '' : `${error.hint}\n`}`);
   });
@@ -41,7 +57,7 @@ export const handlePrune: CommandHandler = async (runs, options, terminal) => {
   else out(`Removed ${formatCount(removed.length, 'run')}: ${formatBytes(sumBytes(removed))}.\n`);
   err(describeKeptWorktrees(removed.flatMap(keptWorktrees)));
   return removed.length === found.length ? EXIT.completed : EXIT.usage;
-};
+}
 
 /** Reads `--status`: words as `raymond list` shows them, separated by commas, or `any`. */
 function parseStatuses(written = 'completed'): ReadonlySet<ObservedStatus> {

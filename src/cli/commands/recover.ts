@@ -5,7 +5,8 @@ import { listRuns, type RunListEntry, toRunListDocument } from '../../runtime/li
 import { resumeRun } from '../../runtime/resume.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { findDatabaseAddress } from '../database-option.ts';
 import { refuseOptions } from '../parsed-options.ts';
 import { describeLeftAlone } from '../reports/left-alone.ts';
 import { renderRunTable } from '../reports/run-table.ts';
@@ -16,6 +17,11 @@ import { addConfiguredView } from '../view-settings.ts';
 
 /** `raymond recover`: lists the runs whose process has died; with --resume it resumes them, several at the same time. */
 export const handleRecover: CommandHandler = async (_, options, terminal) => {
+  if (findDatabaseAddress(options, terminal) !== null)
+    throw usageError(
+      'runs in a database need no recovery: their workers go on with them as soon as they are there',
+      '`raymond list` shows the runs, `raymond status RUN` what one waits for. --no-database: the runs in files here.',
+    );
   if (options.resume !== true)
     refuseOptions(options, ['retry', 'quiet', 'verbose', 'logFile'], 'recover without --resume');
   const all = await listRuns(terminal.cwd);

@@ -16,7 +16,10 @@ export const handleStatus: CommandHandler = async ([id = 'last'], options, termi
     const context = createRenderContext(terminal);
     if (json) terminal.out(`${formatJson(createStatusDocument(report, report.history, context.now))}\n`);
     else {
-      const worktrees = database === null ? await findWorktrees(terminal.cwd, terminal.env, report.run.id) : [];
+      const worktrees =
+        database === null
+          ? await findWorktrees(terminal.cwd, terminal.env, report.run.id)
+          : await database.findWorktrees(report.run.id);
       terminal.out(`${renderStatusReport(report, context, all === true, worktrees).join('\n')}\n`);
     }
     return EXIT.completed;

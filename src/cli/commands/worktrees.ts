@@ -1,5 +1,5 @@
 import { formatJson } from '../../core/json.ts';
-import { EXIT } from '../../errors.ts';
+import { EXIT, type RaymondError } from '../../errors.ts';
 import { formatCount } from '../../events/format.ts';
 import { createWorktreesDocument, describeFoundWorktree, type FoundWorktree } from '../../events/found-worktree.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
@@ -8,13 +8,18 @@ import { createRenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, usageError } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 
 /** `raymond worktrees`: lists the worktrees of workers and what they hold; with --prune, removes those without work. */
 export const handleWorktrees: CommandHandler = async (_, options, terminal) => {
   const { cwd, env, out, err } = terminal;
   const isReal = options.yes === true;
   if (isReal && options.prune !== true) throw usageError('--yes goes with --prune', 'Write --prune --yes.');
-  const found = await findWorktrees(cwd, env);
+  const found = await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ database }) => {
+    if (database === null) return findWorktrees(cwd, env);
+    if (options.prune === true) throw worktreesElsewhereError();
+    return database.findWorktrees();
+  });
   const removed = new Set<FoundWorktree>();
   const problems: string[] = [];
   if (isReal)
@@ -43,10 +48,18 @@ function renderWorktrees(found: readonly FoundWorktree[], prunes: boolean, termi
     { title: 'AGENT', cell: ({ agent }) => agent },
     { title: 'HOLDS', cell: (worktree) => sanitizeLine(describeFoundWorktree(worktree)) },
   ];
-  const details = ({ path, branch }: FoundWorktree): readonly string[] =>
-    [path, `branch ${branch}`].map((line) => context.colorize('dim', `  ${sanitizeLine(line)}`));
+  const details = ({ path, worker, branch }: FoundWorktree): readonly string[] =>
+    [worker === undefined ? path : `${path} on ${worker}`, `branch ${branch}`].map((line) =>
+      context.colorize('dim', `  ${sanitizeLine(line)}`),
+    );
   out(`${renderTable(shown, columns, context, details).join('\n')}\n`);
   if (prunes)
     err(`Nothing was removed yet. With --yes, ${formatCount(empty.length, 'worktree')} and their branches would go.\n`);
   else if (empty.length > 0) err('To remove those that hold nothing new: raymond worktrees --prune --yes\n');
 }
+
+const worktreesElsewhereError = (): RaymondError =>
+  usageError(
+    'the worktrees of runs in a database are on its workers',
+    '`raymond prune RUN` removes those that hold nothing new, with their run; `git worktree remove` removes one there.',
+  );

@@ -6,7 +6,7 @@ import { startDetachedRun } from '../../runtime/detached-run.ts';
 import { drawRun } from '../../runtime/draw-graph.ts';
 import { launch } from '../../runtime/launch.ts';
 import { createRunListEntry } from '../../runtime/list-runs.ts';
-import { findPrunableRuns, pruneRuns } from '../../runtime/prune.ts';
+import { createFilePrunePlace, findPrunableRuns, pruneRuns } from '../../runtime/prune.ts';
 import { getStatus, type StatusReport } from '../../runtime/status.ts';
 import { stopRun } from '../../runtime/stop.ts';
 import { Problem } from '../problem.ts';
@@ -128,16 +128,15 @@ export const RUN_ROUTES: readonly Route[] = [
         ({ project, entry }) => project.folder === folder && entry.id === params.run,
       );
       if (!isListed) throw noSuchRun(params.run);
-      const where = { cwd: folder, env: process.env };
-      const found = await findPrunableRuns({
-        ...where,
+      const place = createFilePrunePlace(folder, process.env);
+      const found = await findPrunableRuns(place, {
         now: now(),
         runs,
         statuses: new Set(),
         olderThanMs: 0,
         keep: 0,
       });
-      await pruneRuns(found, where, (_, error) => {
+      await pruneRuns(place, found, (_, error) => {
         if (error !== null) throw error;
       });
       return { run_id: params.run };

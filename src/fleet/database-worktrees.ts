@@ -1,0 +1,26 @@
+import type { Agent } from '../core/agent.ts';
+import { archivedCount } from '../core/archive.ts';
+import type { FoundWorktree } from '../events/found-worktree.ts';
+import type { RunReader } from '../runtime/run-reader.ts';
+
+/** The worktrees of the runs of a database, or of one run, as their agents left them. They are on the workers. */
+export async function findDatabaseWorktrees(reader: RunReader, run?: string): Promise<readonly FoundWorktree[]> {
+  const listed =
+    run === undefined ? (await reader.listRuns(false)).filter(({ kind }) => kind === 'run') : [{ id: run }];
+  const found: FoundWorktree[] = [];
+  for (const { id } of listed) {
+    const { run: observed } = await reader.observeRun(id);
+    const archived = archivedCount(observed) === 0 ? [] : await reader.readArchivedAgents(id, observed.seq);
+    for (const agent of [...archived, ...observed.agents]) found.push(...toFound(id, agent));
+  }
+  return found;
+}
+
+function toFound(run: string, { id, worktree, home }: Agent): readonly FoundWorktree[] {
+  if (worktree === null || worktree.kind === 'wanted') return [];
+  const { path, branch } = worktree;
+  const place = { run, agent: id, path, branch, problem: null, ...(home !== null && { worker: home }) };
+  if (worktree.kind === 'made') return [{ ...place, holds: 'in_use', commits: 0, dirty: false }];
+  const { kept, commits, dirty } = worktree;
+  return kept ? [{ ...place, holds: 'work', commits, dirty }] : [];
+}

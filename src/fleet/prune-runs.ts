@@ -1,0 +1,69 @@
+import { EXIT, RaymondError } from '../errors.ts';
+import type { PrunePlace } from '../runtime/prune.ts';
+import type { RunReader } from '../runtime/run-reader.ts';
+import type { Database } from './database.ts';
+import { findDatabaseWorktrees } from './database-worktrees.ts';
+import { QueueClient } from './queues.ts';
+import { insertRemovals } from './removals.ts';
+import { loadRunRows } from './run-rows.ts';
+
+/** Only to tell our lock from those of others. */
+const WORKFLOWS_LOCK = 7_296_154_013;
+
+/** Keeps the workflows of a database from being removed, as a part of a transaction: a run is about to use one. */
+export const KEEP_WORKFLOWS = `select pg_advisory_xact_lock_shared(${WORKFLOWS_LOCK})`;
+
+/** The runs of a database, for those who remove them. */
+export function createDatabasePrunePlace(database: Database, reader: RunReader): PrunePlace {
+  return {
+    list: () => reader.listRuns(false),
+    resolve: (run) => reader.resolveRunId(run),
+    async measure(id) {
+      const [row] = await database.query<{ bytes: string; changed_at: Date }>(MEASURE, [id]);
+      return { bytes: Number(row?.bytes ?? 0), changedAt: row?.changed_at.getTime() ?? 0 };
+    },
+    findWorktrees: async (id) => findDatabaseWorktrees(reader, id),
+    remove: ({ id }) => removeRun(database, id),
+    finishRemovals: async () => {},
+  };
+}
+
+const MEASURE = `select updated_at as changed_at, pg_column_size(runs.*)
+  ${['journal', 'answers', 'uploads', 'words', 'turns', 'conversations']
+    .map((table) => `+ coalesce((select sum(pg_column_size(t.*)) from raymond.${table} t where run = runs.id), 0)`)
+    .join('\n  ')} as bytes
+  from raymond.runs where id = $1`;
+
+/** Removes a run with its rows and its entries in the queues, and workflows that only it used. Its workers remove its files. */
+async function removeRun(database: Database, id: string): Promise<void> {
+  // One that cannot be read is removed all the same.
+  const homes = await loadRunRows(database, id).then(
+    ({ run }) => run.agents.map(({ home }) => home),
+    () => [],
+  );
+  const queues = await QueueClient.open(database);
+  try {
+    await database.transaction(async (client) => {
+      const { rows } = await client.query<{ driver: string | null }>(
+        `delete from raymond.runs where id = $1 and status <> 'running' returning driver`,
+        [id],
+      );
+      const [row] = rows;
+      if (row === undefined) throw isRunningError(id);
+      await insertRemovals(client, id, [...new Set([row.driver, ...homes].filter((name) => name !== null))]);
+    });
+    await queues.forgetRun(id);
+    await database.transaction(async (client) => {
+      await client.query(`select pg_advisory_xact_lock(${WORKFLOWS_LOCK})`);
+      await client.query('delete from raymond.workflows where hash not in (select workflow from raymond.runs)');
+    });
+  } finally {
+    await queues.close();
+  }
+}
+
+const isRunningError = (id: string): RaymondError =>
+  new RaymondError(`The run ${id} is running: it is not removed.`, {
+    exitCode: EXIT.usage,
+    hint: `Stop it first: \`raymond stop ${id}\`.`,
+  });
