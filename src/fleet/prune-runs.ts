@@ -29,7 +29,7 @@ export function createDatabasePrunePlace(database: Database, reader: RunReader):
 }
 
 const MEASURE = `select updated_at as changed_at, pg_column_size(runs.*)
-  ${['journal', 'answers', 'uploads', 'words', 'turns', 'conversations']
+  ${['journal', 'answers', 'uploads', 'words', 'turns', 'conversations', 'travelling']
     .map((table) => `+ coalesce((select sum(pg_column_size(t.*)) from raymond.${table} t where run = runs.id), 0)`)
     .join('\n  ')} as bytes
   from raymond.runs where id = $1`;
