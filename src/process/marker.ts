@@ -1,16 +1,54 @@
+import { randomUUID } from 'node:crypto';
 import type { ProcessEntry } from './process-entry.ts';
 import { LINUX, processEntry, processTable } from './process-table.ts';
-import { recordedWrapper, type WrapperRecord } from './turn-files.ts';
+import { readClaim, recordedWrapper, type WrapperRecord } from './turn-files.ts';
 import { isRunningOnWindows } from './windows.ts';
+
+/** Tells our own waiting wrappers from those of another process of Raymond. */
+const THIS_PROCESS = randomUUID();
+const READY = '//';
+
+/** The marker of a wrapper that waits for a command of this run. No turn has it: each names its agent. */
+export const readyMarker = (runMarker: string): string => `${runMarker}${READY}${THIS_PROCESS}`;
 
 /** Whether any process of a turn is running: its wrapper, its group, or one that carries its marker. */
 export async function isTurnAlive(dir: string, marker: string): Promise<boolean> {
   if (process.platform === 'win32') return isRunningOnWindows(marker);
-  // Nearly always the wrapper is there, and then the process table need not be read.
-  const record = recordedWrapper(dir);
-  const wrapper = record && (await processEntry(record.pid));
-  if (wrapper !== undefined && !wrapper.zombie && isWrapper(wrapper, record, marker)) return true;
-  return (await findTurnProcesses(dir, marker)).length > 0;
+  for (;;) {
+    // Nearly always the wrapper is there, and then the process table need not be read.
+    const record = recordedWrapper(dir);
+    const wrapper = record && (await processEntry(record.pid));
+    if (wrapper !== undefined && !wrapper.zombie && isWrapper(wrapper, record, marker)) return true;
+    if ((await findTurnProcesses(dir, marker)).length > 0) return true;
+    if (record !== undefined || readClaim(dir) !== 'wrapper') return false;
+    if (await isClaimedJustNow(marker)) return true;
+    // Recorded since we looked: then that says which process it is.
+    if (recordedWrapper(dir) === undefined) return false;
+  }
+}
+
+/**
+ * Whether a wrapper of this run may be about to record that it has claimed a turn: one that waited for a command of another
+ * process of Raymond, and whose group has no command yet.
+ */
+async function isClaimedJustNow(marker: string): Promise<boolean> {
+  const table = await processTable();
+  const isBusy = ({ pid }: ProcessEntry): boolean =>
+    table.some(({ group, pid: other, zombie }) => group === pid && other !== pid && !zombie);
+  return table.some(
+    (entry) =>
+      entry.wrapper &&
+      !entry.zombie &&
+      isReadyFor(entry, marker) &&
+      !entry.marker?.endsWith(THIS_PROCESS) &&
+      !isBusy(entry),
+  );
+}
+
+/** Whether it is a wrapper that waited, or waits, for a command of the same run. */
+function isReadyFor(entry: ProcessEntry, marker: string): boolean {
+  const at = entry.marker?.lastIndexOf(READY) ?? -1;
+  return at > 0 && marker.startsWith(`${entry.marker?.slice(0, at)}/`);
 }
 
 /** Finds all processes of a turn that are not zombies. */
@@ -42,7 +80,9 @@ async function lookTwice(look: () => Promise<readonly ProcessEntry[]>): Promise<
 function isWrapper(entry: ProcessEntry, record: WrapperRecord | undefined, marker: string): boolean {
   if (entry.pid !== record?.pid || entry.group !== entry.pid) return false;
   // A pid and a start time can come again after a reboot; the marker cannot.
-  if (entry.marker !== undefined) return entry.marker === marker;
+  if (entry.marker === marker) return true;
+  // One that had waited keeps the environment with which it started.
+  if (entry.marker !== undefined) return entry.wrapper && entry.start === record.start && isReadyFor(entry, marker);
   if (record.start !== '' || LINUX) return entry.start === record.start;
   // Without a recorded start time: a process that got the pid later started later, too (`ps` cuts to seconds).
   return Date.parse(entry.start) <= record.writtenMs;

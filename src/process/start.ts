@@ -24,7 +24,7 @@ export async function startCommand(dir: string, command: ProcessCommand): Promis
   if (process.platform === 'win32') return startOnWindows(dir, command, marker);
   try {
     const child = spawnWrapper(dir, command);
-    const wrapperExited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    const wrapperExited = exitOf(child);
     if (child.pid === undefined) {
       const [error] = await once(child, 'error');
       return toNotStarted(command, error);
@@ -35,9 +35,7 @@ export async function startCommand(dir: string, command: ProcessCommand): Promis
     if (child.stdin instanceof Socket) child.stdin.unref();
     // A write to a command that has ended is no error of ours: its end is reported anyway.
     child.stdin?.on('error', () => {});
-    const exited: Promise<ProcessExit> = wrapperExited.then((status) =>
-      status === NEVER_RAN_STATUS ? { kind: 'never_ran' } : waitForEnd(dir, marker),
-    );
+    const exited = wrapperExited.then((status) => toProcessExit(status, dir, marker));
     // Callers that wait for it get the error; if none does, it must not end our process.
     exited.catch(() => {});
     return { kind: 'started', pid: child.pid, stdin: child.stdin, exited };
@@ -46,12 +44,23 @@ export async function startCommand(dir: string, command: ProcessCommand): Promis
   }
 }
 
+/** The exit status of a wrapper, null if it was killed. */
+export const exitOf = (wrapper: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => wrapper.once('exit', resolve));
+
+/** How the command ended of a wrapper that has ended with this status. */
+export async function toProcessExit(status: number | null, dir: string, marker: string): Promise<ProcessExit> {
+  return status === NEVER_RAN_STATUS ? { kind: 'never_ran' } : waitForEnd(dir, marker);
+}
+
 /** Whether a wrapper has shown us its environment: then those that follow will, too, and need not record their start time. */
 let environmentsAreVisible = false;
 
+/** Whether a process of a turn can be told by its environment, as far as this process has seen. */
+export const canSeeMarkers = (): boolean => environmentsAreVisible;
+
 /** The wrapper leads its own session, and its streams are files, except a stdin that is to end with our process. */
 function spawnWrapper(dir: string, command: ProcessCommand): ChildProcess {
-  const { stdin, stdout, stderr } = turnFiles(dir);
   // What takes its input from us lives long, and others look for it by its start time.
   const { file, args, env } = wrapCommand(command, !environmentsAreVisible || command.input === 'pipe');
   const streams: number[] = [];
@@ -61,14 +70,37 @@ function spawnWrapper(dir: string, command: ProcessCommand): ChildProcess {
     return stream;
   };
   try {
-    const input = command.input === 'pipe' ? 'pipe' : open(command.input === 'none' ? devNull : stdin, 'r');
-    // Appending, because a second wrapper in the same folder must not erase the output of the first one's command.
-    const outputs = [stdout, stderr].map((path) => open(path, 'a'));
+    const input =
+      command.input === 'pipe' ? 'pipe' : open(command.input === 'none' ? devNull : turnFiles(dir).stdin, 'r');
+    const outputs = outputFiles(dir).map((path) => open(path, 'a'));
     const inherited = command.inherited === undefined ? [] : [command.inherited];
     return spawn(file, args, { cwd: dir, env, stdio: [input, ...outputs, ...inherited], detached: true });
   } finally {
     for (const stream of streams) closeSync(stream);
   }
+}
+
+/** Makes the files for the output of a command. */
+export function makeOutputFiles(dir: string): void {
+  for (const path of outputFiles(dir)) closeSync(openSync(path, 'a', 0o600));
+}
+
+/**
+ * Makes these files in a moment, while the turn goes on record: a file takes as long as all that a step decides. If that fails,
+ * the start of the command says why.
+ */
+export function makeOutputFilesSoon(dir: string): void {
+  setImmediate(() => {
+    try {
+      makeOutputFiles(dir);
+    } catch {}
+  });
+}
+
+/** They are appended to, because a second wrapper in the same folder must not erase the output of the first one's command. */
+function outputFiles(dir: string): readonly string[] {
+  const { stdout, stderr } = turnFiles(dir);
+  return [stdout, stderr];
 }
 
 /** Errors that may pass, because the machine is short of something. */

@@ -12,7 +12,73 @@ export interface WrappedCommand {
  * Wraps a command in a shell script that uses built-ins only: an external command would double the time of a start. The start
  * time of the wrapper is recorded where its environment may be hidden; to read it takes a third of the wrapper's time.
  */
-export function wrapCommand({ file, args, cwd, env }: ProcessCommand, recordsStart = true): WrappedCommand {
+export function wrapCommand(command: ProcessCommand, recordsStart = true): WrappedCommand {
+  const { env, unusableCount } = wrapperEnvironment(command);
+  const begin = recordsStart ? READ_START : `${START}=`;
+  const code = [TRAP, begin, restOfScript(command.file, unusableCount)].join('\n');
+  return { file: '/bin/sh', args: ['-c', code, 'raymond', ...wordsOf(command)], env };
+}
+
+/** A wrapper that waits for its command. */
+export interface WaitingWrapper extends WrappedCommand {
+  readonly words: readonly string[];
+  readonly unusableCount: number;
+}
+
+/**
+ * Wraps a command that is not known yet: the wrapper waits for a line of its stdin, and is gone without one. It is told only
+ * how that command differs from this one.
+ */
+export function wrapLater(likely: ProcessCommand): WaitingWrapper {
+  const { env, unusableCount } = wrapperEnvironment(likely);
+  const words = wordsOf(likely);
+  const code = [TRAP, TAKE_LINE, restOfScript(likely.file, unusableCount)].join('\n');
+  return { file: '/bin/sh', args: ['-c', code, 'raymond', ...words], env, words, unusableCount };
+}
+
+/** A shell reads its line byte by byte: beyond this, a new wrapper takes less time. */
+const MAX_LINE_CHARS = 1_500;
+
+/**
+ * The line that lets a waiting wrapper run this command in a turn's folder, and record its start time; undefined if it cannot be
+ * told so.
+ */
+export function lineForWrapper(
+  waiting: WaitingWrapper,
+  { dir, command, start }: { readonly dir: string; readonly command: ProcessCommand; readonly start: string },
+): string | undefined {
+  const { env, unusableCount } = wrapperEnvironment(command);
+  const words = wordsOf(command);
+  const changed = Object.keys(env).filter((name) => env[name] !== waiting.env[name]);
+  const removed = Object.keys(waiting.env).filter((name) => !Object.hasOwn(env, name));
+  if (unusableCount !== waiting.unusableCount || changed.some((name) => name.startsWith(OWN_PREFIX))) return undefined;
+  const line = [
+    `cd ${quote(dir)} && exec </dev/null >>stdout 2>>stderr && ${START}=${start}`,
+    ...(isEqual(words, waiting.words) ? [] : [`set -- ${words.map(quote).join(' ')}`]),
+    ...(changed.length === 0 ? [] : [`export ${changed.map((name) => `${name}=${quote(env[name] ?? '')}`).join(' ')}`]),
+    ...(removed.length === 0 ? [] : [`unset ${removed.join(' ')}`]),
+  ].join(' && ');
+  // Not every shell reads all other bytes as they are.
+  return line.length <= MAX_LINE_CHARS && /^[ -~]*$/.test(line) ? line : undefined;
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const isEqual = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((each, index) => each === others[index]);
+
+/** The folder and the words of a command. */
+const wordsOf = ({ file, args, cwd }: ProcessCommand): readonly string[] => [
+  isAbsolute(cwd) ? cwd : resolve(cwd),
+  file,
+  ...args,
+];
+
+/** The environment of a wrapper, in which a shell can use every name. */
+function wrapperEnvironment({ env }: ProcessCommand): {
+  readonly env: Readonly<Record<string, string>>;
+  readonly unusableCount: number;
+} {
   const clean: Record<string, string> = {};
   const unusable: string[] = [];
   for (const [name, value] of Object.entries(env)) {
@@ -23,12 +89,7 @@ export function wrapCommand({ file, args, cwd, env }: ProcessCommand, recordsSta
     clean[`${UNUSABLE_PREFIX}${index}`] = pair;
   });
   clean[WRAPPER_VARIABLE] = '1';
-  const folder = isAbsolute(cwd) ? cwd : resolve(cwd);
-  return {
-    file: '/bin/sh',
-    args: ['-c', script(file, unusable.length, recordsStart), 'raymond', folder, file, ...args],
-    env: clean,
-  };
+  return { env: clean, unusableCount: unusable.length };
 }
 
 /**
@@ -39,7 +100,9 @@ const SHELLS_OWN = new Set(['IFS', 'LINENO', 'OPTIND', 'PPID', 'SHELLOPTS', 'BAS
 /** The prefix of the script's own variables: any other name might be a variable of the command. */
 const OWN_PREFIX = `${WRAPPER_VARIABLE}_`;
 const UNUSABLE_PREFIX = `${OWN_PREFIX}ODD_`;
-const [SKIPPED, START, FOLDER, STATUS] = ['_', 'START', 'FOLDER', 'STATUS'].map((name) => OWN_PREFIX + name);
+const [SKIPPED, START, FOLDER, STATUS, LINE] = ['_', 'START', 'FOLDER', 'STATUS', 'LINE'].map(
+  (name) => OWN_PREFIX + name,
+);
 
 /**
  * 1. The traps do nothing, but unlike "ignore" the command does not inherit them: the wrapper outlives a signal to its
@@ -54,13 +117,7 @@ const [SKIPPED, START, FOLDER, STATUS] = ['_', 'START', 'FOLDER', 'STATUS'].map(
  * 6. If the command failed or printed nothing, a byte is written to a file of its own, to see whether the disk is full:
  *    then its output is not all that it said. Not always, because a file more takes its time.
  */
-const script = (
-  file: string,
-  unusableCount: number,
-  recordsStart: boolean,
-): string => `trap : HUP INT QUIT TERM USR1 USR2 ALRM
-${recordsStart ? READ_START : `${START}=`}
-set -C
+const restOfScript = (file: string, unusableCount: number): string => `set -C
 { exec 9>started || exit 0; } 2>/dev/null
 { echo "$$ $${START}" >&9 || exit ${NEVER_RAN_STATUS}; } 2>/dev/null
 ${FOLDER}=$PWD
@@ -77,7 +134,12 @@ then echo $${STATUS} >&9
 else echo "$${STATUS} full" >&9
 fi`;
 
+const TRAP = 'trap : HUP INT QUIT TERM USR1 USR2 ALRM';
+
 const READ_START = `read -r ${`${SKIPPED} `.repeat(21)}${START} ${SKIPPED} 2>/dev/null </proc/self/stat`;
+
+/** A line that is not whole is none: whoever wrote it is gone. */
+const TAKE_LINE = `IFS= read -r ${LINE} && eval "$${LINE}" || exit 0`;
 
 /** The wrapper's own exit status if it could not run the command. */
 export const NEVER_RAN_STATUS = 75;

@@ -7,6 +7,7 @@ import type { World } from '../engine/world.ts';
 import { AgentLabels } from '../events/agent-labels.ts';
 import { DebugFiles } from '../events/debug-files.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
+import { CommandStarter } from '../process/ready-wrapper.ts';
 import { makePrivateFolder } from '../store/files.ts';
 import { resolveDebugFolder, type StoreLayout } from '../store/layout.ts';
 import { createTurnFolder, findBegunTurns, removeTurnFolder, writeResultsFile } from '../store/turn-folder.ts';
@@ -54,13 +55,16 @@ export async function createWorld(
   const quota = new SharedQuota(env, clock, isReplay(options), (known) =>
     control.send({ kind: 'quota_reported', at: clock.now(), quota: known }),
   );
+  // The id alone may be in use in another folder.
+  const runMarker = `${id}/${store.mark}`;
+  const starter = new CommandStarter(runMarker);
   const turnContext: TurnContext = {
     ...control,
     askBoard,
     endings: new TurnEndings(control.killSignal),
     runId: id,
-    // The id alone may be in use in another folder.
-    runMarker: `${id}/${store.mark}`,
+    runMarker,
+    starter,
     options,
     ...findFolderLimits(run, layout, workflow),
     env,
@@ -112,6 +116,7 @@ export async function createWorld(
   };
   const close = async (): Promise<void> => {
     askBoard.close();
+    starter.close();
     await backend.close?.();
     await quota.written;
     history?.write();

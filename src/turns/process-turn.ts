@@ -12,7 +12,6 @@ import {
 import { END_GRACE_MS, endTurn } from '../process/end.ts';
 import { findCommand, waitForEnd } from '../process/find.ts';
 import { lastWriteTimeMs } from '../process/lines.ts';
-import { startCommand } from '../process/start.ts';
 import { isRecordedUnable, turnFiles } from '../process/turn-files.ts';
 import { type ProcessEndCause, type SilenceLimits, supervise } from './supervise.ts';
 import { type TurnContext, turnMarker } from './turn-context.ts';
@@ -74,7 +73,7 @@ export async function runTurn(
 
 /** Starts a command in this place, in the name of the run. */
 export async function startMarked(
-  { presenceDescriptor }: TurnContext,
+  { starter, presenceDescriptor }: TurnContext,
   { dir, marker }: ProcessPlace,
   command: ProcessCommand,
 ): Promise<StartedCommand | NotStarted> {
@@ -84,7 +83,7 @@ export async function startMarked(
     return { kind: 'not_started', message, obstacle: 'lasting' };
   }
   const env = { ...command.env, [MARKER_VARIABLE]: marker };
-  return startCommand(dir, { ...command, env, inherited: presenceDescriptor });
+  return starter.start(dir, { ...command, env, inherited: presenceDescriptor });
 }
 
 /** Finds a turn that an earlier process of Raymond started, and waits for its end. Nothing is ever started twice. */

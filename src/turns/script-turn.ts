@@ -8,6 +8,7 @@ import type { State } from '../core/state.ts';
 import type { ProcessCommand } from '../process/command.ts';
 import { isOutputLost, saysDiskIsFull } from '../process/full-disk.ts';
 import { lastLines } from '../process/lines.ts';
+import { makeOutputFilesSoon } from '../process/start.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { scriptEnvironment } from './environment.ts';
 import { PrintReporter } from './print-reporter.ts';
@@ -38,11 +39,12 @@ export async function prepareScriptTurn(
   state: State,
 ): Promise<readonly string[]> {
   const meta = createTurnMeta(state, context.options);
-  await context.makeFolder(turn, {
+  const folder = await context.makeFolder(turn, {
     ...(meta.timeoutMs !== null && { [TURN_META_FILE]: JSON.stringify(meta) }),
     ...(turn.input !== null && { [PAYLOAD_FILE]: turn.input }),
     ...(turn.evaluates !== null && { [OUTPUT_FILE]: turn.evaluates.text }),
   });
+  makeOutputFilesSoon(folder);
   if (context.scriptPath(turn.state) === null) updateUnpacked(unpackedPath(context, turn), state.text);
   return [];
 }

@@ -6,6 +6,7 @@ import type { Options } from '../core/options.ts';
 import type { Quota } from '../core/quota.ts';
 import type { State } from '../core/state.ts';
 import type { Scope } from '../core/state-names.ts';
+import type { CommandStarter } from '../process/ready-wrapper.ts';
 import type { AskBoard } from './ask-board.ts';
 import type { Clock } from './clock.ts';
 import type { TurnEndings } from './turn-endings.ts';
@@ -78,6 +79,8 @@ export interface TurnContext {
   scriptPath(file: string): string | null;
   /** Finds out what the workflows are that the answer of a state names by these paths. */
   nameWorkflows(state: string, specs: readonly string[]): Promise<NamedWorkflows>;
+  /** Starts the processes of turns. */
+  readonly starter: Pick<CommandStarter, 'start'>;
   /** An open file that all processes of turns inherit; undefined for none. */
   readonly presenceDescriptor?: number | undefined;
   /** Whether the machine went down while this turn was on record, so that traces of it may have been lost. */

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Compiles the room into a folder, for tests that need it in a process of its own: Node 20 reads no TypeScript. */
 export function compileRoom(folder: string): string {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const files = ['start', 'end'].map((name) => join(ROOT, `src/process/${name}.ts`));
+  const files = ['start', 'end', 'ready-wrapper'].map((name) => join(ROOT, `src/process/${name}.ts`));
   const how = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--rewriteRelativeImportExtensions'];
   const where = ['--ignoreConfig', '--noCheck', '--rootDir', join(ROOT, 'src'), '--outDir', folder];
   execFileSync(process.execPath, [tsc, ...how, ...where, ...files], { cwd: ROOT });

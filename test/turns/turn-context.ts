@@ -1,4 +1,5 @@
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
+import { startCommand } from '../../src/process/start.ts';
 import { AskBoard } from '../../src/turns/ask-board.ts';
 import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
@@ -30,6 +31,7 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   filesFolder: () => folder,
   scriptPath: () => null,
   nameWorkflows: async () => ({}),
+  starter: { start: startCommand },
   isDoubtful: () => false,
   folderOf: () => folder,
   conversationsFolder: `${folder}/conversations`,
