@@ -110,7 +110,7 @@ function end(file, args, { cwd, env }) {
   });
 }
 
-/** An API that answers the nth request with the text of n, after a time. */
+/** An API that answers the nth request with the text of n and of its last message, after a time. */
 export async function startApi(textOf, delayMs = 0) {
   const gaps = [];
   let asked = 0;
@@ -124,9 +124,9 @@ export async function startApi(textOf, delayMs = 0) {
         return response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":1}');
       if (answeredAt !== null) gaps.push(performance.now() - answeredAt);
       asked += 1;
-      const { model } = JSON.parse(Buffer.concat(chunks).toString());
+      const { model, messages } = JSON.parse(Buffer.concat(chunks).toString());
       const number = asked;
-      const text = textOf(number);
+      const text = textOf(number, JSON.stringify(messages.at(-1)));
       if (delayMs > 0) await sleep(delayMs);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const event of answer(model, number, text))

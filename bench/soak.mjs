@@ -11,7 +11,7 @@ import { newWorkshop } from './harness.mjs';
 
 const AGENTS = 2;
 const API_MS = 1500;
-/** So often a conversation is left for a new one. */
+/** So often a conversation is left for a new one, which is started ahead. */
 const RESET_EVERY = 40;
 const SAMPLE_MS = 15_000;
 
@@ -29,14 +29,19 @@ const home = join(place, 'home');
 for (const each of [folder, home]) mkdirSync(each);
 writeFileSync(join(folder, 'START.sh'), `echo '${'<fork next="END">WORK</fork>'.repeat(AGENTS)}'\n`);
 writeFileSync(join(folder, 'WORK.md'), 'Go on.\n');
+writeFileSync(
+  join(folder, 'LEAVE.md'),
+  '---\nallowed_transitions: [{ tag: reset, target: WORK }]\n---\nLeave this conversation.\n',
+);
 writeFileSync(join(folder, 'END.sh'), "echo '<result>all are at work</result>'\n");
 
 const endsAt = Date.now() + minutes * 60_000;
 let turns = 0;
-const api = await startApi((asked) => {
+const api = await startApi((asked, message) => {
   turns = asked;
+  if (message.includes('Leave this conversation.')) return '<reset>WORK</reset>';
   if (Date.now() >= endsAt) return '<result>done</result>';
-  return asked % RESET_EVERY === 0 ? '<reset>WORK</reset>' : '<goto>WORK</goto>';
+  return asked % RESET_EVERY === 0 ? '<goto>LEAVE</goto>' : '<goto>WORK</goto>';
 }, API_MS);
 const env = claudeEnv(home, api.url);
 const command = fileURLToPath(new URL('../dist/raymond.js', import.meta.url));

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { answerQuestion } from '../../src/runtime/questions.ts';
 import { interruptAgent, sayToAgent } from '../../src/runtime/say.ts';
+import { readTurnClaim } from '../../src/turns/claude/turn-claim.ts';
 import { charged, conversation, type Rig, resumeToEnd, setUp, withEachClaude } from './rig.ts';
 
 const interrupt = ({ cwd }: Rig, text: string | null) =>
@@ -13,6 +14,13 @@ const TOOL = '«tool Bash {"command":"touch waits; until [ -e gate ]; do sleep 0
 
 const appears = async (rig: Rig, name: string): Promise<void> => {
   while (!existsSync(join(rig.cwd, name))) await delay(20);
+};
+
+/** For each turn, the number of the turn that opened its process. */
+const openersOf = ({ cwd }: Rig): readonly (number | undefined)[] => {
+  const runs = join(cwd, '.raymond', 'runs');
+  const folder = join(runs, readdirSync(runs)[0] ?? '', 'turns');
+  return readdirSync(folder).map((name) => readTurnClaim(join(folder, name))?.opener);
 };
 
 const STATES = {
@@ -40,6 +48,7 @@ withEachClaude('an interruption', (pinned) => {
       '> Other words',
       '> I am NEXT',
     ]);
+    expect(openersOf(rig)).toStrictEqual([1, 1, 1]);
     expect(run.ledger).toMatchObject({ spentMicros: charged(rig), estimatedMicros: 0 });
   });
 

@@ -119,7 +119,8 @@ function formatDoing(
   if (worktree !== null) return shorten(worktree === 'opening' ? 'gets a worktree' : 'leaves its worktree', width);
   if (join !== null) return shorten(formatJoinWait(join, now), width);
   if (wait === null) return shorten(turnWait === null ? 'waiting' : `waiting for ${TURN_WAIT_WORDS[turnWait]}`, width);
-  if (wait.why === 'usage_limit') return shorten(`usage limit until ${formatClock(wait.untilMs, now)}`, width);
+  if (wait.why === 'usage_limit')
+    return shorten(`until ${formatClock(wait.untilMs, now)}: ${firstLine(wait.message)}`, width);
   return shorten(`again in ${formatDuration(wait.untilMs - now)}: ${firstLine(wait.message)}`, width);
 }
 

@@ -8,6 +8,7 @@ import {
   TURN_WAIT_WORDS,
 } from '../../events/format.ts';
 import { formatShortQuota } from '../../events/quota.ts';
+import { sanitizeLine } from '../../events/sanitize.ts';
 import { wrapText } from '../../events/text-width.ts';
 import { computeWorkMs } from '../../events/work-time.ts';
 import type { AgentGroups } from './agent-groups.ts';
@@ -83,10 +84,13 @@ const MAX_REASONS = 3;
 /** What agents wait for, and for how long still; null if it is not worth a line. */
 function formatWaiting({ live, running, sleepers, turnWaits }: AgentGroups, now: number): string | null {
   const waits = sleepers.flatMap(({ wait }) => wait ?? []);
-  const limits = waits.filter(({ why }) => why === 'usage_limit').map(({ untilMs }) => untilMs);
-  if (limits.length > 0) {
-    const until = limits.reduce((latest, each) => Math.max(latest, each));
-    return `usage limit: waiting until ${formatClock(until, now)}, ${formatDuration(until - now)} left`;
+  const [limit, ...limits] = waits.filter(({ why }) => why === 'usage_limit');
+  if (limit !== undefined) {
+    const { untilMs, message } = limits.reduce(
+      (latest, each) => (each.untilMs > latest.untilMs ? each : latest),
+      limit,
+    );
+    return `waiting until ${formatClock(untilMs, now)}, ${formatDuration(untilMs - now)} left: ${sanitizeLine(message)}`;
   }
   // The line of a single agent says it already.
   if (live.length - running < 2) return null;

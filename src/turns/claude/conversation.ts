@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -11,6 +12,7 @@ import { turnFiles } from '../../process/turn-files.ts';
 import { type ProcessPlace, startMarked } from '../process-turn.ts';
 import { type TurnContext, turnMarker } from '../turn-context.ts';
 import type { ReportedCosts } from './cost.ts';
+import { interruptLine } from './invocation.ts';
 import { parseClaudeBytes } from './parse-event.ts';
 import type { TurnClaim } from './turn-claim.ts';
 
@@ -71,6 +73,8 @@ export class Conversation {
   /** What it has reported up to the end of that turn. */
   reported: ReportedCosts | null = null;
   spentMicros = 0;
+  /** Whether its last turn was interrupted. */
+  wasInterrupted = false;
   /** Whether a prompt was sent to it, or is about to be. */
   isUsed: boolean;
   /** Whether its process has ended. */
@@ -85,6 +89,8 @@ export class Conversation {
   private onLine: ((line: Buffer) => boolean) | null = null;
   private onTurnOver: (exit: ProcessExit) => void = () => {};
   private bytesRead = 0;
+  /** The id of an interruption that it has not acknowledged. */
+  private interruptId: string | null = null;
 
   constructor(context: TurnContext, opener: TurnRef, terms: ConversationTerms, isAhead = false) {
     this.context = context;
@@ -142,6 +148,7 @@ export class Conversation {
   ask(turn: TurnRef, line: string, onLine: (line: Buffer) => boolean): Promise<ProcessExit> {
     this.lastTurn = turn;
     this.isUsed = true;
+    this.wasInterrupted = false;
     const over = new Promise<ProcessExit>((resolve) => {
       this.onTurnOver = resolve;
     });
@@ -156,6 +163,20 @@ export class Conversation {
     if (this.onLine === null || this.stdin === null || !this.stdin.writable) return false;
     this.stdin.write(`${line}\n`);
     return true;
+  }
+
+  /** Tells it to end the turn that it is at. False if it is at none. It can go on once it has acknowledged that. */
+  interrupt(): boolean {
+    const id = randomUUID();
+    if (!this.write(interruptLine(id))) return false;
+    this.interruptId = id;
+    this.wasInterrupted = true;
+    return true;
+  }
+
+  /** Whether it might still end a turn because of an interruption. */
+  get isInterrupting(): boolean {
+    return this.interruptId !== null;
   }
 
   /** Lets it finish what it is at, without waiting for that. */
@@ -179,6 +200,7 @@ export class Conversation {
     this.bytesRead += line.length + 1;
     // Of a line that is too long only the beginning is here, so that its end is not known.
     if (line.length >= MAX_LINE_BYTES) this.flaw ??= 'a line of its output is too long';
+    if (this.interruptId !== null && line.includes(this.interruptId)) this.interruptId = null;
     if (this.onLine === null) {
       if (ANSWERING.has(parseClaudeBytes(line).kind)) this.flaw ??= 'it has gone on by itself after its answer';
     } else if (this.onLine(line)) {

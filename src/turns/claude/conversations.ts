@@ -125,9 +125,9 @@ export class Conversations {
       this.closeUnlessHeld(longest);
   }
 
-  /** Says that a process has ended which was to stay open. */
-  warnOfEnd({ lastTurn }: Conversation): void {
-    this.context.warn(lastTurn, ENDED_BY_ITSELF);
+  /** Says that a process has ended which was to stay open: by itself, or because it did not take up what was said. */
+  warnOfEnd({ lastTurn }: Conversation, isStalled = false): void {
+    this.context.warn(lastTurn, isStalled ? STALLED : ENDED_BY_ITSELF);
   }
 
   /** Closes a conversation after a turn that failed, and ends what is left of its processes. */
@@ -231,6 +231,8 @@ function isAwaited(run: Run, { conversation, claimedBy }: Idle): boolean {
   return agent.turns === opener.number && (record !== null || agent.phase.kind === 'ready');
 }
 
+const STALLED =
+  'Claude Code did not take up what was said to it after its answer, so it was ended; the next prompt starts it again';
 const ENDED_BY_ITSELF =
   'the conversation was open for the next prompt, but its process has ended; that prompt starts Claude Code again';
 

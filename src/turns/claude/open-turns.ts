@@ -216,7 +216,11 @@ export class OpenTurns {
     await findWords(this.context, this.configDir, asked);
     const outputLost = isOutputLost(place.dir);
     if (end.kind === 'ended' && !(await this.wasMissed(asked, conversation, uuid, end)))
-      return { end, outputLost, settle: (outcome) => this.settle(asked, conversation, outcome) };
+      return {
+        end,
+        outputLost,
+        settle: (outcome) => this.settle(asked, conversation, outcome, end.endCause === 'hung'),
+      };
     await this.conversations.discard(conversation);
     return notBegun(end.kind === 'ended' ? { kind: 'never_started', atMs: end.atMs } : end);
   }
@@ -244,17 +248,24 @@ export class OpenTurns {
     return true;
   }
 
-  /** Keeps the conversation open after an answer, if nothing is odd about it. */
-  private async settle(asked: NewOpenTurn, conversation: Conversation, outcome: ClaudeOutcome): Promise<void> {
+  /** Keeps the conversation open after an answer or an interruption, if nothing is odd about it. */
+  private async settle(
+    asked: NewOpenTurn,
+    conversation: Conversation,
+    outcome: ClaudeOutcome,
+    isStalled: boolean,
+  ): Promise<void> {
     const { transcript } = asked.reading;
     const reported = reportedCosts(transcript);
+    const isOver = outcome.kind === 'answered' || (conversation.wasInterrupted && asked.reading.isDone);
     const isUsual =
-      outcome.kind === 'answered' &&
+      isOver &&
+      !conversation.isInterrupting &&
       outcome.cost.kind === 'reported' &&
       transcript.garbage === 0 &&
       transcript.sessionId === conversation.terms.session &&
       conversation.flaw === null;
-    if (outcome.kind === 'answered' && conversation.hasEnded) this.conversations.warnOfEnd(conversation);
+    if (outcome.kind === 'answered' && conversation.hasEnded) this.conversations.warnOfEnd(conversation, isStalled);
     if (!isUsual || reported === null) return this.conversations.discard(conversation);
     conversation.reported = reported;
     conversation.spentMicros += outcome.cost.micros;

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { TurnRef } from '../../core/due.ts';
 import type { Said } from '../../core/said.ts';
 import type { Conversation } from './conversation.ts';
-import { escapePrompt, interruptLine, promptLine } from './invocation.ts';
+import { escapePrompt, promptLine } from './invocation.ts';
 import type { TurnReading } from './turn-reading.ts';
 
 /** What is written into a turn. */
@@ -15,6 +14,7 @@ interface HearingTurn {
   conversation: Conversation | null;
   /** What was said before. */
   readonly waiting: Words[];
+  isInterrupted: boolean;
   /** Ends it by force if it does not end after it was interrupted. */
   alarm: NodeJS.Timeout | undefined;
 }
@@ -34,7 +34,9 @@ export class TurnWords {
 
   /** Lets a turn hear until `action` is over. */
   async during<T>(turn: TurnRef, reading: TurnReading, action: () => Promise<T>): Promise<T> {
-    const hearing: HearingTurn = { number: turn.number, reading, conversation: null, waiting: [], alarm: undefined };
+    const { number } = turn;
+    const none = { conversation: null, waiting: [], isInterrupted: false, alarm: undefined };
+    const hearing: HearingTurn = { number, reading, ...none };
     this.turns.set(turn.agent, hearing);
     try {
       return await action();
@@ -46,13 +48,14 @@ export class TurnWords {
 
   /** Whether something can be written into the running turn of an agent. */
   canReach(agent: string): boolean {
-    return this.turns.has(agent);
+    return this.turns.get(agent)?.isInterrupted === false;
   }
 
   /** Writes what was said into this turn, as soon as its prompt is sent; not if it is over. */
   say(agent: string, number: number, words: Words): void {
     const turn = this.turns.get(agent);
-    if (turn === undefined || turn.number !== number) return;
+    // What comes after an interruption is for the next prompt.
+    if (turn === undefined || turn.number !== number || turn.isInterrupted) return;
     if (turn.conversation === null) turn.waiting.push(words);
     else write(turn.conversation, turn.reading, words);
   }
@@ -64,8 +67,8 @@ export class TurnWords {
   interrupt(agent: string): boolean {
     const turn = this.turns.get(agent);
     if (turn === undefined || turn.conversation === null || turn.reading.unheardIds.length > 0) return false;
-    if (!turn.conversation.write(interruptLine(randomUUID()))) return false;
-    turn.conversation.flaw ??= 'it was interrupted';
+    if (!turn.conversation.interrupt()) return false;
+    turn.isInterrupted = true;
     turn.alarm = setTimeout(() => this.end(agent), INTERRUPT_GRACE_MS).unref();
     return true;
   }

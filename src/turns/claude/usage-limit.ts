@@ -7,6 +7,8 @@ const SLACK_MS = 2 * MINUTE_MS;
 const MAX_RESET_DISTANCE_MS = 32 * DAY_MS;
 /** The most that a try is put off so that not all runs come at once. */
 const MAX_JITTER_MS = 10_000;
+/** How long to wait for a limit that should be over; twice as long each time that it is not. */
+const OVERDUE_MS = 1_000;
 const FIRST_BACKOFF_MS = 5 * MINUTE_MS;
 const MAX_BACKOFF_MS = 60 * MINUTE_MS;
 
@@ -19,16 +21,18 @@ export interface UsageLimitReport {
 
 /**
  * Computes when to try again after a usage limit: at the second that it names, a few later by `jitter` (from 0 up to 1) so that
- * not all runs try at once. If only a minute is named, after that minute. If the end of the limit is not known, after five
- * minutes, then ten, and so on up to an hour. Never in the past, so that no loop is busy.
+ * not all runs try at once. If only a minute is named, after that minute. If that has passed, in a second, then in two, and so on
+ * up to a minute. If the end of the limit is not known, after five minutes, then ten, and so on up to an hour.
  */
 export function limitUntilMs(limit: UsageLimitReport, nowMs: number, priorLimits: number, jitter = 0): number {
   const reset = parseResetMs(limit, nowMs);
-  if (reset !== null && reset > nowMs) {
-    return parseExactResetMs(limit, nowMs) === null ? reset + MINUTE_MS : reset + Math.round(jitter * MAX_JITTER_MS);
-  }
-  if (reset !== null) return nowMs + MINUTE_MS;
-  return nowMs + Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, priorLimits));
+  const backOff = (firstMs: number, maxMs: number): number =>
+    nowMs + Math.min(maxMs, firstMs * 2 ** Math.max(0, priorLimits));
+  if (reset === null) return backOff(FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
+  const isExact = parseExactResetMs(limit, nowMs) !== null;
+  const endsAt = isExact ? reset : reset + MINUTE_MS;
+  const earliest = endsAt > nowMs ? endsAt : backOff(OVERDUE_MS, MINUTE_MS);
+  return isExact ? earliest + Math.round(jitter * MAX_JITTER_MS) : earliest;
 }
 
 /** Finds the end of a limit in a report from `nowMs`; null if it is not there. The event is exact, the text is not. */

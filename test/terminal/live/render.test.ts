@@ -121,9 +121,9 @@ describe('waiting', () => {
         .split('\n')
         .slice(1),
     ).toStrictEqual([
-      '~ main  PLAN.md  usage limit until 12:12',
+      '~ main  PLAN.md  until 12:12: limit reached',
       '0:02  $0.00 of $10.00  1 waiting',
-      'usage limit: waiting until 12:12, 12:03 left',
+      'waiting until 12:12, 12:03 left: limit reached',
     ]);
     expect(formatWindowTitle(view, NOON)).toBe('raymond: coding — waiting until 12:12 $0.00');
   });

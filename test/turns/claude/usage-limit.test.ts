@@ -100,13 +100,23 @@ test('the event takes precedence over the text, in seconds or milliseconds, unle
 test('a limit is waited for to the second that it names and a few more, and never into the past', () => {
   const now = at('2026-11-16T01:00:00Z');
   const until = (jitter: number) => (resetsAt: number) => limitUntilMs({ resetsAt, text: '' }, now, 0, jitter) - now;
-  expect([now / 1000 + 100, now / 1000 - 100].map(until(0))).toStrictEqual([100_000, 60_000]);
-  expect([now / 1000 + 100, now / 1000 - 100].map(until(0.5))).toStrictEqual([105_000, 60_000]);
+  expect([now / 1000 + 100, now / 1000, now / 1000 - 100].map(until(0))).toStrictEqual([100_000, 1_000, 1_000]);
+  expect([now / 1000 + 100, now / 1000, now / 1000 - 100].map(until(0.5))).toStrictEqual([105_000, 6_000, 6_000]);
+});
+
+test('a limit that should be over is tried again after one second, then two, and so on up to a minute', () => {
+  const now = at('2026-11-16T01:00:00Z');
+  const limit = { resetsAt: now / 1000 - 1, text: '' };
+  const seconds = [0, 1, 2, 5, 6, 50].map((prior) => (limitUntilMs(limit, now, prior) - now) / 1000);
+  expect(seconds).toStrictEqual([1, 2, 4, 32, 60, 60]);
 });
 
 test('a limit that names a minute is over after that minute', () => {
-  const now = at('2026-11-16T01:00:00Z');
-  expect(limitUntilMs({ resetsAt: null, text: 'resets 2:56am (UTC)' }, now, 0, 0.5)).toBe(at('2026-11-16T02:57:00Z'));
+  const until = (now: string) =>
+    new Date(limitUntilMs({ resetsAt: null, text: 'resets 2:56am (UTC)' }, at(now), 0, 0.5)).toISOString();
+  expect(until('2026-11-16T01:00:00Z')).toBe('2026-11-16T02:57:00.000Z');
+  expect(until('2026-11-16T02:56:30Z')).toBe('2026-11-16T02:57:00.000Z');
+  expect(until('2026-11-16T02:57:10Z')).toBe('2026-11-16T02:57:11.000Z');
 });
 
 test('a limit without a time is probed with growing delays, but at least every hour', () => {
