@@ -33,6 +33,9 @@ export interface TurnControl extends Pick<TurnContext, 'stopSignal' | 'onActivit
   readonly onWords: (words: WordInbox) => void;
 }
 
+/** Who speaks in the place of people. */
+const SCENARIO = 'the scenario';
+
 /** Creates the world of one run: its workflow, its disk, its turns and its observers behind one interface. */
 export async function createWorld(
   context: RunContext,
@@ -74,6 +77,10 @@ export async function createWorld(
     isSandbox: runtime.isSandbox,
     home: runtime.home,
     warn,
+    say: ({ agent }, { id: said, text }) => {
+      const at = clock.now();
+      control.send({ kind: 'said', at, about: { agent }, said, text, by: SCENARIO, saidAt: at, isReachable: false });
+    },
     hear: ({ agent }, said) => control.send({ kind: 'heard', at: clock.now(), about: { agent }, said }),
     ...workflows,
     isDoubtful: store.isDoubtful,

@@ -66,6 +66,9 @@ const TURN_SHAPE = {
     .describe('The used percentage of the 5-hour window that the turn reports.'),
   exit: exitCodeSchema.optional().describe('The exit code of a script.'),
   stderr: textSchema.optional().describe('What a script prints to stderr.'),
+  say: textSchema
+    .optional()
+    .describe('What a person says to the agent during this turn; it comes before the next prompt of the agent.'),
   crash: booleanSchema.optional().describe('Whether Raymond is killed during this turn.'),
   compact: z
     .strictObject(SUMMARY_SHAPE, { error: 'a mapping with `cost` or `fail`' })
@@ -264,6 +267,7 @@ const toCannedAnswer = (value: RawTurn): CannedAnswer => ({
   quotaPercent: value.quota ?? null,
   exit: value.exit ?? 0,
   stderr: value.stderr ?? '',
+  say: value.say ?? null,
   crash: value.crash ?? false,
   compact: { costUsd: value.compact?.cost ?? 0, fails: value.compact?.fail ?? false },
 });

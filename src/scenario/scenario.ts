@@ -39,6 +39,8 @@ export interface CannedAnswer {
   /** The exit code of a script. */
   readonly exit: number;
   readonly stderr: string;
+  /** What a person says to the agent during the turn; null if nothing. */
+  readonly say: string | null;
   /** Whether the simulated Raymond process is killed during the turn. */
   readonly crash: boolean;
   /** The summary of the conversation before it, where a `<compact>` led here. */

@@ -7,7 +7,7 @@ import { asList, asMapping, type DocumentProblem, type YamlDocument, type YamlPa
 export const SCRIPT_ONLY_KEYS = ['exit', 'stderr'];
 
 /** The keys that only an answer of a prompt can have. */
-export const PROMPT_ONLY_KEYS = ['uses', 'deny', 'cost', 'resets_in', 'quota', 'compact'];
+export const PROMPT_ONLY_KEYS = ['uses', 'deny', 'cost', 'resets_in', 'quota', 'say', 'compact'];
 
 /** The only `fail` that a script can have. */
 export const SCRIPT_FAILURE = 'timeout';

@@ -4,6 +4,7 @@ import type { Printed } from '../core/event.ts';
 import type { NamedWorkflows } from '../core/named-workflows.ts';
 import type { Options } from '../core/options.ts';
 import type { Quota } from '../core/quota.ts';
+import type { Said } from '../core/said.ts';
 import type { State } from '../core/state.ts';
 import type { Scope } from '../core/state-names.ts';
 import type { CommandStarter } from '../process/ready-wrapper.ts';
@@ -61,6 +62,8 @@ export interface TurnContext {
   readonly onRetry?: ((activity: Activity) => void) | undefined;
   /** Called with each text of a `<print>` at once; the event itself comes at the turn's end. Undefined when nobody watches. */
   readonly onPrint?: ((printed: Printed) => void) | undefined;
+  /** Says something to the agent of a turn in the place of a person, for its next prompt. */
+  say(turn: TurnRef, words: Pick<Said, 'id' | 'text'>): void;
   /** Reports that a turn has got what was said to its agent. */
   hear(turn: TurnRef, said: string): void;
   /** What turns hear of the subscription's quota; left out where nobody wants to know. */

@@ -39,6 +39,7 @@ const says = (text: string, more: Partial<CannedAnswer> = {}): CannedAnswer => (
     quotaPercent: null,
     exit: 0,
     stderr: '',
+    say: null,
     compact: { costUsd: 0, fails: false },
     crash: false,
   },

@@ -22,6 +22,7 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   stopSignal: new AbortController().signal,
   endings: new TurnEndings(new AbortController().signal),
   onActivity: undefined,
+  say: () => {},
   hear: () => {},
   warn: (_, message) => {
     throw new Error(`unexpected warning: ${message}`);

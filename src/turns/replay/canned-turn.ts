@@ -138,6 +138,7 @@ export function renderAnswer(
     ...answer,
     text: fill(answer.text),
     stderr: fill(answer.stderr),
+    say: answer.say === null ? null : fill(answer.say),
     uses: answer.uses.map(fill),
     deny: answer.deny.map(fill),
     write: Object.fromEntries(write),
