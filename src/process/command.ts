@@ -27,7 +27,7 @@ export interface ProcessCommand {
  * not run it because the machine was short of processes or disk space.
  */
 export type ProcessExit =
-  | { readonly kind: 'exited'; readonly code: number }
+  | { readonly kind: 'exited'; readonly code: number; readonly diskWasFull?: true }
   | { readonly kind: 'died' }
   | { readonly kind: 'never_ran' };
 

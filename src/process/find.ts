@@ -45,9 +45,9 @@ export async function waitForEnd(dir: string, marker: string, abort?: AbortSigna
 /** Reads the record again when no process is found: the command may have ended in between. */
 async function checkCommand(dir: string, marker: string): Promise<ProcessExit | { readonly kind: 'alive' }> {
   const recorded = recordedExit(dir);
-  if (recorded !== undefined) return { kind: 'exited', code: recorded };
+  if (recorded !== undefined) return recorded;
   if (await isTurnAlive(dir, marker)) return { kind: 'alive' };
   const late = recordedExit(dir);
-  if (late !== undefined) return { kind: 'exited', code: late };
+  if (late !== undefined) return late;
   return { kind: isRecordedUnable(dir) ? 'never_ran' : 'died' };
 }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { isRecordedFull, turnFiles } from './turn-files.ts';
+import { recordedExit, turnFiles } from './turn-files.ts';
 
 /** The words of programs and libraries for a disk that takes nothing more. */
 const FULL_DISK_WORDS = /no space left on device|\bENOSPC\b|disk quota exceeded|\bEDQUOT\b/i;
@@ -8,13 +8,13 @@ const FULL_DISK_WORDS = /no space left on device|\bENOSPC\b|disk quota exceeded|
 export const saysDiskIsFull = (stderr: string): boolean => FULL_DISK_WORDS.test(stderr);
 
 /** Whether a full disk has kept part of a command's output from being written: its wrapper found out, or the output is cut off. */
-export const isOutputLost = (dir: string): boolean => isRecordedFull(dir) || isCutOff(turnFiles(dir).stdout);
+export const isOutputLost = (dir: string): boolean =>
+  recordedExit(dir)?.diskWasFull === true || isCutOff(turnFiles(dir).stdout);
 
 const BLOCK_BYTES = 4_096;
 
 /** A full disk takes the beginning of a text up to the end of a block, so the file ends there in the middle of a line. */
-function isCutOff(file: string): boolean {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+export function isCutOff(file: string, size = statSync(file, { throwIfNoEntry: false })?.size ?? 0): boolean {
   if (size === 0 || size % BLOCK_BYTES !== 0) return false;
   const last = Buffer.alloc(1);
   const handle = openSync(file, 'r');

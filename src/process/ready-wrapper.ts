@@ -1,7 +1,6 @@
 import { type StdioOptions, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { MARKER_VARIABLE, type NotStarted, type ProcessCommand, type StartedCommand } from './command.ts';
-import { waitForEnd } from './find.ts';
 import { readyMarker } from './marker.ts';
 import { procStart } from './proc.ts';
 import { canSeeMarkers, exitOf, makeOutputFiles, startCommand, toNotStarted, toProcessExit } from './start.ts';
@@ -71,11 +70,10 @@ export class CommandStarter {
 
   /** A wrapper that was killed before it had its command has not run it, and never will. */
   private async follow({ exited }: ReadyWrapper, dir: string, command: ProcessCommand) {
-    const status = await exited;
-    const marker = command.env[MARKER_VARIABLE] ?? '';
-    if (readClaim(dir) !== 'none') return toProcessExit(status, dir, marker);
+    const exit = await toProcessExit(await exited, dir, command.env[MARKER_VARIABLE] ?? '');
+    if (exit.kind !== 'died' || readClaim(dir) !== 'none') return exit;
     const started = await startCommand(dir, command);
-    return started.kind === 'started' ? started.exited : waitForEnd(dir, marker);
+    return started.kind === 'started' ? started.exited : exit;
   }
 
   private prepare(command: ProcessCommand): void {

@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { errorCodeOf } from '../errors.ts';
+import type { ProcessExit } from './command.ts';
 
 /** The files of a turn's process. */
 export interface TurnFiles {
@@ -33,20 +34,18 @@ export interface WrapperRecord {
   readonly writtenMs: number;
 }
 
-/**
- * Reads the recorded exit status, if it is there and complete. Synchronous, because that takes less time than a
- * promise.
- */
-export function recordedExit(dir: string): number | undefined {
-  const digits = readRecord(dir)[3];
-  return digits === undefined ? undefined : Number(digits);
+/** How a command has ended, as its wrapper recorded it. */
+export type RecordedExit = Extract<ProcessExit, { kind: 'exited' }>;
+
+/** Reads the recorded exit, if it is there and complete. Synchronous, because that takes less time than a promise. */
+export function recordedExit(dir: string): RecordedExit | undefined {
+  const [, , , digits, full] = readRecord(dir);
+  if (digits === undefined) return undefined;
+  return { kind: 'exited', code: Number(digits), ...(full !== undefined && { diskWasFull: true }) };
 }
 
 /** Whether the wrapper has recorded that it could not run the command, because it could make no process. */
 export const isRecordedUnable = (dir: string): boolean => /^\d+ \d*\nunable\n/.test(readRecordText(dir));
-
-/** Whether the wrapper has recorded that the disk was full when the command ended. */
-export const isRecordedFull = (dir: string): boolean => readRecord(dir)[4] !== undefined;
 
 /** Reads what the wrapper has recorded about itself, if it has come that far. */
 export function recordedWrapper(dir: string): WrapperRecord | undefined {

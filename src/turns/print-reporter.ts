@@ -53,10 +53,12 @@ export class PrintReporter {
     this.show(kept.slice(alreadyShown));
   }
 
-  /** Takes those texts of a stream that is over which were not added as they came. */
-  async complete(stream: OutputStream, file: string): Promise<void> {
-    const texts = await readFilePrints(file);
+  /** Takes those texts of a stream that is over which were not added as they came. Returns what it had to read for that. */
+  async complete(stream: OutputStream, file: string): Promise<FinishedOutput> {
+    const output = readOutput(file);
+    const texts = output.text === undefined ? await readFilePrints(file) : readPrints(output.text).prints;
     this.add(stream, texts.slice(this.added[stream]));
+    return output;
   }
 
   private show(texts: readonly string[]): void {
@@ -87,14 +89,23 @@ export class PrintReporter {
   }
 }
 
+/** A file that no process writes to any more; a missing one is empty. */
+export interface FinishedOutput {
+  readonly size: number;
+  /** Undefined if it is large. */
+  readonly text: string | undefined;
+}
+
 /** Files up to this size are read at once. */
 const SMALL_BYTES = 1024 * 1024;
 
-/** The texts of the `<print>`s in a finished file; none if it is missing. */
-async function readFilePrints(file: string): Promise<readonly string[]> {
+function readOutput(file: string): FinishedOutput {
   const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
-  if (size === 0) return [];
-  if (size <= SMALL_BYTES) return readPrints(readFileSync(file, 'utf8')).prints;
+  return { size, text: size === 0 ? '' : size <= SMALL_BYTES ? readFileSync(file, 'utf8') : undefined };
+}
+
+/** The texts of the `<print>`s in a large file. */
+async function readFilePrints(file: string): Promise<readonly string[]> {
   const texts: string[] = [];
   const reader = createPrintReader();
   const decoder = new StringDecoder('utf8');

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScriptTurn } from '../core/due.ts';
 import type { Failure, FailureKind } from '../core/failure.ts';
@@ -6,7 +6,7 @@ import { fileInWorkflow } from '../core/named-workflows.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
 import type { ProcessCommand } from '../process/command.ts';
-import { isOutputLost, saysDiskIsFull } from '../process/full-disk.ts';
+import { isCutOff, saysDiskIsFull } from '../process/full-disk.ts';
 import { lastLines } from '../process/lines.ts';
 import { makeOutputFilesSoon } from '../process/start.ts';
 import { turnFiles } from '../process/turn-files.ts';
@@ -80,7 +80,7 @@ export async function runScriptTurn(
     : await runTurn(context, turn, scriptCommand(context, turn), supervision);
   await outputReported;
   const { stdout, stderr } = turnFiles(context.folderOf(turn));
-  await prints.complete('stdout', stdout);
+  const output = await prints.complete('stdout', stdout);
   await prints.complete('stderr', stderr);
   const failed = async (kind: FailureKind, message: string): Promise<Failed> => {
     const stderrTail = await lastLines(stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES);
@@ -89,11 +89,11 @@ export async function runScriptTurn(
       : { kind, message: stderrTail === '' ? message : `${message}\n${stderrTail}` };
     return { ...failedSignal(turn, end.atMs, failure), ...prints.signalFields };
   };
-  if (await wasHitByFullDisk(end, context.folderOf(turn))) return failed('interrupted', FULL_DISK);
+  if (await wasHitByFullDisk(end, context.folderOf(turn), output.size)) return failed('interrupted', FULL_DISK);
   const failure = scriptFailure(end, describeTimeout(meta));
   if (failure !== null) return failed(failure.kind, failure.message);
-  if (statSync(stdout).size > MAX_OUTPUT_BYTES) return failed('script', TOO_MUCH_OUTPUT);
-  const text = readFileSync(stdout, 'utf8');
+  if (output.size > MAX_OUTPUT_BYTES) return failed('script', TOO_MUCH_OUTPUT);
+  const text = output.text ?? readFileSync(stdout, 'utf8');
   // What it printed may be lost with what was not on the disk yet; some file systems then have zeros in its place.
   if (context.isDoubtful(turn) && (text.trim() === '' || text.includes('\0')))
     return failed('interrupted', OUTPUT_LOST);
@@ -117,9 +117,9 @@ function interpreterCommand(script: string): [string, ...string[]] {
 }
 
 /** Whether a full disk kept a script that ended by itself from doing or from saying all that it should. */
-async function wasHitByFullDisk(end: ProcessEnd, dir: string): Promise<boolean> {
+async function wasHitByFullDisk(end: ProcessEnd, dir: string, stdoutBytes: number): Promise<boolean> {
   if (end.kind !== 'ended' || end.endCause !== 'exited' || end.exit.kind !== 'exited') return false;
-  if (isOutputLost(dir)) return true;
+  if (end.exit.diskWasFull || isCutOff(turnFiles(dir).stdout, stdoutBytes)) return true;
   if (end.exit.code === 0) return false;
   return saysDiskIsFull(await lastLines(turnFiles(dir).stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES));
 }

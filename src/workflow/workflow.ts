@@ -92,7 +92,15 @@ export async function openWorkflow(path: string, platform: Platform, limits: Cal
     if (member === undefined) throw invalidWorkflowFile(state, 'its workflow cannot be opened any more: put it back');
     return member;
   };
-  const scope = (state = entry.file): Promise<Scope> => readScope(memberOf(state).files, platform);
+  /** Listings of just now, each for one state that is entered next. */
+  const latest = new Map<WorkflowMember, Promise<Scope>>();
+  const scope = (state = entry.file): Promise<Scope> => {
+    const member = memberOf(state);
+    const listing = readScope(member.files, platform);
+    latest.set(member, listing);
+    setImmediate(() => latest.delete(member));
+    return listing;
+  };
   const pathOf = (state: string): string | null => memberOf(state).files.pathOf(fileInWorkflow(state));
   return {
     name,
@@ -113,7 +121,9 @@ export async function openWorkflow(path: string, platform: Platform, limits: Cal
     },
     async state(requested) {
       const member = memberOf(requested);
-      const currentScope = await scope(requested);
+      const listing = latest.get(member) ?? readScope(member.files, platform);
+      latest.delete(member);
+      const currentScope = await listing;
       const resolved = resolveState(fileInWorkflow(requested), currentScope);
       if (resolved.kind !== 'found') throw invalidWorkflowFile(requested, resolved.message);
       const file = await readSourceFile(member.files, resolved.file, platform);

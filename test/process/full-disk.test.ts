@@ -20,7 +20,7 @@ test.each([
 test('a wrapper that found the disk full says so beside the exit status', () => {
   const { dir } = newTurn();
   writeFileSync(turnFiles(dir).started, '12 34\n1 full\n');
-  expect([recordedExit(dir), isOutputLost(dir)]).toStrictEqual([1, true]);
+  expect([recordedExit(dir)?.code, isOutputLost(dir)]).toStrictEqual([1, true]);
 });
 
 test.each(['exit 0', 'exit 1', 'echo text', 'echo text; exit 1'])(

@@ -110,7 +110,7 @@ function recordScriptAnswer(context: RecordingContext, turn: RecordedTurn): Reco
   };
   const { failure } = turn.end;
   const isExit = failure !== null && failure !== 'no_answer' && failure !== 'timeout';
-  const exit = isExit ? recordedExit(context.folderOf(turn)) || 1 : 0;
+  const exit = isExit ? recordedExit(context.folderOf(turn))?.code || 1 : 0;
   return {
     text,
     ...(errorText !== '' && { stderr: errorText }),
