@@ -32,6 +32,8 @@ export async function measureFleet({ command, modules, workshop, load, quick }) 
       figure('a transition of a script, files', chain.files, 'ms'),
       figure('a transition of a script, database, over that', chain.database - chain.files, 'ms', 10),
     ];
+    const hop = await fleet.hop(quick ? 20 : 100);
+    figures.push(figure('a hop: a turn on another worker, over that', hop - chain.database, 'ms', 150));
     for (const workers of [1, 3]) {
       const crowd = await fleet.crowd(workers, forks, steps);
       figures.push(
@@ -72,15 +74,17 @@ class Fleet {
     this.database = await this.openDatabase(await this.server.createDatabase());
     await this.initDatabase(this.database);
     this.env = { ...process.env, RAYMOND_DATABASE: this.database.address };
-    for (let number = 1; number <= workers; number += 1) {
-      const args = ['worker', '--name', `w${number}`, '--folder', join(this.place, `${++this.folders}`)];
-      const child = spawn(process.execPath, [this.command, ...args], {
-        env: this.env,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      this.children.push(child);
-      await new Promise((ready) => child.stderr.on('data', (text) => String(text).includes('ready') && ready()));
-    }
+    for (let number = 1; number <= workers; number += 1) await this.startWorker(`w${number}`);
+  }
+
+  async startWorker(name, ...options) {
+    const args = ['worker', '--name', name, '--folder', join(this.place, `${++this.folders}`), ...options];
+    const child = spawn(process.execPath, [this.command, ...args], {
+      env: this.env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.children.push(child);
+    await new Promise((ready) => child.stderr.on('data', (text) => String(text).includes('ready') && ready()));
   }
 
   async close() {
@@ -96,12 +100,37 @@ class Fleet {
     return folder;
   }
 
-  /** The time of a transition in one run that goes from script to script, in files and in a database. */
-  async compare(count) {
+  /** A workflow that goes so often from script to script. */
+  writeChain(count) {
     const text =
       'n=$((${RAYMOND_RESULT:-0} + 1)); ' +
       `if [ $n -lt ${count} ]; then echo "<goto input=\\"$n\\">START.sh</goto>"; else echo "<result>$n</result>"; fi\n`;
-    const folder = this.write('chain', { 'START.sh': text });
+    return this.write('chain', { 'START.sh': text });
+  }
+
+  /** The time of a transition in a run whose agent is at home with another worker than the one that drives it. */
+  async hop(count) {
+    await this.open(0);
+    const args = ['run', this.writeChain(count), '--run-id', 'far', '--quiet', '--label', 'drives=yes'];
+    const ended = run(process.execPath, [this.command, ...args], { cwd: this.place, env: this.env });
+    let rows = [];
+    while (rows.length === 0) rows = await this.database.query('select snapshot from raymond.runs');
+    const { parseSavedRun } = await import(new URL('store/state-file.js', this.modules));
+    const { serializeSavedRun } = await import(new URL('store/serialize-run.js', this.modules));
+    const saved = parseSavedRun(rows[0].snapshot, 'far');
+    const agents = saved.run.agents.map((agent) => ({ ...agent, home: 'home' }));
+    const moved = serializeSavedRun({ ...saved, run: { ...saved.run, agents } });
+    await this.database.query('update raymond.runs set snapshot = $1', [moved]);
+    await this.startWorker('home');
+    await this.startWorker('driver', '--label', 'drives=yes');
+    await ended;
+    const changes = await this.database.query('select change from raymond.journal order by seq');
+    return timesOf(changes.map(({ change }) => change));
+  }
+
+  /** The time of a transition in one run that goes from script to script, in files and in a database. */
+  async compare(count) {
+    const folder = this.writeChain(count);
     const here = { cwd: this.place };
     await run(process.execPath, [this.command, 'run', folder, '--run-id', 'files', '--quiet'], here);
     const journal = readFileSync(join(this.place, '.raymond/runs/files/journal.jsonl'), 'utf8').trim().split('\n');
