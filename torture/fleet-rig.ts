@@ -6,6 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, openDatabase } from '../src/fleet/database.ts';
 import { loadRunRows } from '../src/fleet/run-rows.ts';
 import { initDatabase } from '../src/fleet/schema.ts';
+import { serializeSavedRun } from '../src/store/serialize-run.ts';
+import { parseSavedRun } from '../src/store/state-file.ts';
 import { type MessagesApi, startMessagesApi } from '../test/messages-api/server.ts';
 import type { PostgresServer } from '../test/postgres/server.ts';
 import { CANNED_MICROS, writeFleetWorkflow } from './fleet-workflow.ts';
@@ -23,6 +25,9 @@ export interface FleetEnvironment {
   readonly folder: string;
   readonly pace: Pace;
 }
+
+/** A label that no worker has. */
+const NOBODY = 'nobody=yes';
 
 /** A worker: the process that has its name now, and all that its processes have said. */
 export interface TorturedWorker {
@@ -106,22 +111,38 @@ export class FleetRig {
   }
 
   /** A run of canned answers and scripts, with a question that is answered while the run waits. */
-  async addCanned(id: string): Promise<Rig> {
+  async addCanned(id: string, isSpread: boolean): Promise<Rig> {
     const workflow = join(this.root, `${id}-workflow`);
     await writeFleetWorkflow(workflow);
     const agent = `replay:${join(workflow, 'answers.yaml')}`;
-    return this.add(id, workflow, ['--agent', agent, '--on-ask', 'wait'], {
+    const spread = isSpread ? ['--label', NOBODY] : [];
+    return this.add(id, workflow, ['--agent', agent, '--on-ask', 'wait', ...spread], {
       requests: [],
       chargedUsd: () => CANNED_MICROS / 1e6,
     });
   }
 
+  /** Lets the agents of some runs be at home with a worker that need not be the one that drives them; then they are driven. */
+  async spreadRuns(random: Random): Promise<void> {
+    const rows = await this.database.query<{ id: string; snapshot: string }>(
+      'select id, snapshot from raymond.runs where labels @> $1',
+      [[NOBODY]],
+    );
+    for (const { id, snapshot } of rows) {
+      const saved = parseSavedRun(snapshot, id);
+      const home = this.workers[Math.floor(random.next() * this.workers.length)]?.name ?? null;
+      const agents = saved.run.agents.map((agent) => ({ ...agent, home }));
+      const text = serializeSavedRun({ ...saved, run: { ...saved.run, agents } });
+      await this.database.query(`update raymond.runs set labels = '{}', snapshot = $2 where id = $1`, [id, text]);
+    }
+  }
+
   /** A run of the real Claude Code, which ends at its question and is resumed. */
-  async addClaude(id: string, claude: string): Promise<Rig> {
+  async addClaude(id: string, claude: string, isSpread: boolean): Promise<Rig> {
     const workflow = join(this.root, `${id}-workflow`, 'main');
     await writeWorkflow(workflow, join(this.root, id));
     const options = ['--claude', claude, '--budget', '100', '--retries', '50', '--on-ask', 'exit'];
-    return this.add(id, workflow, options, this.api);
+    return this.add(id, workflow, isSpread ? [...options, '--label', NOBODY] : options, this.api);
   }
 
   private async add(id: string, workflow: string, runOptions: readonly string[], api: Rig['api']): Promise<Rig> {

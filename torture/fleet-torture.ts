@@ -88,15 +88,17 @@ async function runRound(
   try {
     const { claude } = environment;
     const hasClaude = claude !== null && options.claudeEvery > 0 && round % options.claudeEvery === 0;
-    for (let run = 1; run <= options.cannedRuns; run += 1) await fleet.addCanned(`canned-${round}-${run}`);
-    if (hasClaude) await fleet.addClaude(`claude-${round}`, claude);
+    for (let run = 1; run <= options.cannedRuns; run += 1)
+      await fleet.addCanned(`canned-${round}-${run}`, run % 2 === 0);
+    if (hasClaude) await fleet.addClaude(`claude-${round}`, claude, random.next() < 0.5);
     const over = new AbortController();
     const hang = setTimeout(() => over.abort(), HANG_TIMEOUT_MS);
     const trials = Promise.all(fleet.rigs.map((rig) => follow(fleet, rig, random, over.signal)));
     const blows: Kill[] = [];
     const names: Blow[] = [];
+    await allAreThere(fleet);
+    await fleet.spreadRuns(random);
     if (round > 0) {
-      await allAreThere(fleet);
       await strike(fleet, environment, options, mode, random, over.signal, (blow, kill) => {
         names.push(blow);
         blows.push(kill);

@@ -123,7 +123,7 @@ const TLS = /SSL|TLS|CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/i;
 /** The codes of PostgreSQL have a digit; those of the system, such as EPERM, have none. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 const UNREACHABLE_WORDS =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered|Unable to connect to system database.*(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|starting up|shutting down|terminat)/;
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered|(Unable to connect to system database|Failed to initialize workflow executor).*(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|starting up|shutting down|terminat)/;
 const CHECK_TLS = 'Check sslmode and sslrootcert in its address; docs/fleet.md says more.';
 const CHECK_ADDRESS = 'Check --database, RAYMOND_DATABASE or `database` in config.toml.';
 
