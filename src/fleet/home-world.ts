@@ -67,7 +67,7 @@ export async function openHomeWorld(
   if (row === undefined) throw new Error(`the run ${run.id} is gone`);
   const { adapt, runtimeOf } = await openRunHere(worker, run.id, row);
   // What happens to the run is written down where it is driven.
-  const runtime = { ...runtimeOf(run), debugFiles: false };
+  const runtime = { ...runtimeOf(run), debugFiles: false, isGuest: true };
   const here = adapt(run);
   const { options } = here;
   const workflow = await runtime.openWorkflow(run.workflow.path, run.workflow.platform, callLimitsOf(options, here));

@@ -31,6 +31,8 @@ export interface Runtime {
   readonly wrapWorld: (world: World, send: (signal: Signal) => void) => World;
   /** The worker of a fleet that this is: it takes the turns of agents that are at home here. Null for runs in files. */
   readonly home: string | null;
+  /** Whether another worker drives the run, and decides which conversations it has. */
+  readonly isGuest: boolean;
   /** Once aborted, the run goes on as if its process had been killed: nothing is ended or saved. */
   readonly killed: AbortSignal | null;
   /** Once aborted, the run begins nothing more, lets running turns finish and is left to another process; null if it never is. */
@@ -52,6 +54,7 @@ export const PRODUCTION: Runtime = {
   debugFiles: true,
   wrapWorld: (world) => world,
   home: null,
+  isGuest: false,
   killed: null,
   leaving: null,
   isSandbox: false,

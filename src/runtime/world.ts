@@ -76,6 +76,7 @@ export async function createWorld(
     ...(runtime.copies !== null && { copies: runtime.copies }),
     isSandbox: runtime.isSandbox,
     home: runtime.home,
+    isGuest: runtime.isGuest,
     warn,
     say: ({ agent }, { id: said, text }) => {
       const at = clock.now();

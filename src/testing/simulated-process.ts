@@ -94,6 +94,7 @@ export function startSimulatedProcess(
     debugFiles: false,
     wrapWorld,
     home: null,
+    isGuest: false,
     killed: crashController.signal,
     leaving: null,
     isSandbox: true,

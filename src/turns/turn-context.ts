@@ -41,6 +41,8 @@ export interface TurnContext {
   readonly options: Options;
   /** The worker of a fleet that this is; left out or null for runs in files. */
   readonly home?: string | null;
+  /** Whether another worker drives the run, and decides which conversations it has. */
+  readonly isGuest?: boolean;
   /** The folder that the run was started in. */
   readonly startFolder: string;
   /** The folders of the workflows of the run; zips and one-file workflows have none. */

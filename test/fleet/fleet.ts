@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { runCli } from '../../src/cli/program.ts';
 import { type Database, openDatabase } from '../../src/fleet/database.ts';
 import { initDatabase } from '../../src/fleet/schema.ts';
+import { serializeSavedRun } from '../../src/store/serialize-run.ts';
+import { parseSavedRun } from '../../src/store/state-file.ts';
 import type { PostgresServer } from '../postgres/server.ts';
 
 const RAYMOND = join(import.meta.dirname, '../../dist/raymond.js');
@@ -108,6 +110,18 @@ export class Fleet {
     const worker = this.start(['worker', '--name', name, '--folder', join(this.folder, 'workers', name), ...args]);
     await worker.says('is ready');
     return worker;
+  }
+
+  /** Lets the agents of a run that nobody drives yet be at home with a worker. */
+  async setHome(run: string, home: string): Promise<void> {
+    const find = () =>
+      this.database.query<{ snapshot: string }>('select snapshot from raymond.runs where id = $1', [run]);
+    let [row] = await find();
+    for (; row === undefined; [row] = await find()) await new Promise((next) => setTimeout(next, 20));
+    const saved = parseSavedRun(row.snapshot, run);
+    const agents = saved.run.agents.map((agent) => ({ ...agent, home }));
+    const text = serializeSavedRun({ ...saved, run: { ...saved.run, agents } });
+    await this.database.query('update raymond.runs set snapshot = $2 where id = $1', [run, text]);
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { serializeSavedRun } from '../../src/store/serialize-run.ts';
-import { parseSavedRun } from '../../src/store/state-file.ts';
 import { PostgresServer } from '../postgres/server.ts';
 import { type Command, type Ended, Fleet } from './fleet.ts';
 
@@ -51,13 +49,7 @@ async function startWorker(name: string, ...args: readonly string[]): Promise<Co
 /** Starts a run that `one` will drive and whose agent is at home with `two`: nobody drives it yet. */
 async function startRun(...args: readonly string[]): Promise<{ readonly ended: Promise<Ended> }> {
   const ended = fleet.run('run', ...args, '--run-id', 'far', '--label', 'drives=yes');
-  const find = () => fleet.database.query<{ snapshot: string }>(`select snapshot from raymond.runs where id = 'far'`);
-  await expect.poll(async () => (await find()).length, { timeout: 20_000 }).toBe(1);
-  const [row] = await find();
-  const saved = parseSavedRun(row?.snapshot ?? '', 'far');
-  const agents = saved.run.agents.map((agent) => ({ ...agent, home: 'two' }));
-  const text = serializeSavedRun({ ...saved, run: { ...saved.run, agents } });
-  await fleet.database.query(`update raymond.runs set snapshot = $1 where id = 'far'`, [text]);
+  await fleet.setHome('far', 'two');
   return { ended };
 }
 

@@ -228,7 +228,7 @@ export class OpenTurns {
   /** Once a turn is under way, its successor may be started; not if that runs hooks of the user, which say what they see then. */
   private startAhead({ turn, reading }: NewOpenTurn): void {
     if (reading.hasHooks) this.ahead.stop();
-    else this.ahead.consider(turn);
+    else if (this.context.isGuest !== true) this.ahead.consider(turn);
   }
 
   /** Whether a process has ended before it took the prompt: then the prompt is sent again, to a new one. */
