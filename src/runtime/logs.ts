@@ -75,7 +75,9 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
   const journalWatch = runs.watch(id);
   signal.addEventListener('abort', journalWatch.wake);
   try {
-    let offset = await findStart(runs, id, request, labels);
+    const format = request.json ? 'json' : request.raw ? 'raw' : 'text';
+    const { tail: lines } = request;
+    let offset = lines === undefined ? 0 : await findLogTail(runs, id, { lines, format, isWanted }, labels);
     for (;;) {
       // Read before the journal: an owner that is gone by now writes nothing more.
       const isDriven = follow && (await runs.isDriven(id));
@@ -101,13 +103,6 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
     signal.removeEventListener('abort', journalWatch.wake);
     journalWatch.close();
   }
-}
-
-/** Where to begin to read the journal. The output of turns may have no line, and the lines of an agent or a state may be anywhere. */
-async function findStart(runs: RunReader, id: string, request: LogsRequest, labels: AgentLabels): Promise<number> {
-  const { tail, raw = false, json = false, agent, state } = request;
-  if (tail === undefined || raw || agent !== undefined || state !== undefined) return 0;
-  return findLogTail(runs, id, { lines: tail, json }, labels);
 }
 
 function chooseRenderer(

@@ -24,7 +24,7 @@ export interface RunReader {
   /** Reads the events of a run so far, in order. */
   readEvents(id: string, from?: EventsStart): AsyncGenerator<JournaledEvent>;
   /** Finds where the end of a run's events begins, from the last to the first, where `isEnough` is content; left out where that is no faster. */
-  findTail?(id: string, isEnough: (event: Event) => boolean): Promise<number>;
+  findTail?(id: string, isEnough: (event: Event) => boolean | Promise<boolean>): Promise<number>;
   /** Collects the history of a run up to a step. */
   loadHistory(id: string, upToSeq: number): Promise<HistoryCollector>;
   /** Reads the agents that a run has archived up to this step. */

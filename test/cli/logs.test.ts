@@ -170,7 +170,19 @@ describe('raymond logs', () => {
       'END.sh': 'echo "<result>r</result>"',
     });
     await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
-    for (const format of [[], ['--json']]) {
+    const filters = [
+      ['--agent', 'main_work2'],
+      ['--state', 'MORE'],
+      ['--agent', 'main', '--state', 'START'],
+    ];
+    for (const format of [
+      [],
+      ['--json'],
+      ['--raw'],
+      ...filters,
+      ['--json', ...(filters[0] ?? [])],
+      ['--raw', '--state', 'WORK'],
+    ]) {
       const printed = async (...argv: readonly string[]): Promise<readonly string[]> =>
         (await project.raymond('logs', ...format, ...argv)).out.trimEnd().split('\n');
       const all = await printed();

@@ -159,6 +159,18 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     expect(errors).toStrictEqual([]);
   });
 
+  test('shows how full the windows of the subscription are', async () => {
+    const server = await startTestServer();
+    writeWorkflow(server.cwd, 'wf', { 'START.md': 'Begin.' });
+    const answer = '{ text: <result>done</result>, quota: 83.4, resets_in: 600 }';
+    writeFileSync(join(server.cwd, 'answers.yaml'), `answers: { START: ${answer} }\n`);
+    await server.raymond('run', 'wf', '--agent', 'replay:answers.yaml', '--run-id', 'r1', '--quiet');
+    const { page, errors } = await open(server, {});
+    await page.click('.run-row');
+    await shows(page, /quota 5h 83 % until \d/);
+    expect(errors).toStrictEqual([]);
+  });
+
   test('shows turns over time by agent, what agents say as they say it, and one turn in detail', async () => {
     const server = await startTestServer();
     writeWorkflow(server.cwd, 'wf', {

@@ -76,6 +76,12 @@ export function createTextRenderer(
   };
 }
 
+/** The files in the folder of a turn with its raw output. */
+export function rawOutputFiles(folder: string, state: string): readonly string[] {
+  const { stdout, stderr } = turnFiles(folder);
+  return isPrompt(state) ? [stdout] : [stdout, stderr];
+}
+
 /** As much as fits into one string, with room to spare. */
 const MAX_RAW_LINE_BYTES = 256 * 1024 * 1024;
 
@@ -85,10 +91,8 @@ export function createRawRenderer(
   write: (line: string) => void,
   writeMessage: (text: string) => void,
 ): LogRenderer {
-  const outputFilesOf = async (turn: TurnStarted): Promise<readonly string[]> => {
-    const { stdout, stderr } = turnFiles(await folderOf(turn));
-    return isPrompt(turnRefOf(turn).state) ? [stdout] : [stdout, stderr];
-  };
+  const outputFilesOf = async (turn: TurnStarted): Promise<readonly string[]> =>
+    rawOutputFiles(await folderOf(turn), turnRefOf(turn).state);
   return {
     renderEvent: () => {},
     async renderTurn(turn) {
