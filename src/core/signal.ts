@@ -147,6 +147,8 @@ export interface HomeLost extends AgentSignal {
   readonly home: string;
   /** Its new home; null if it fails. */
   readonly to: string | null;
+  /** False if the turn on record surely never started. */
+  readonly mayHaveRun: boolean;
   /** As for a failed turn. */
   readonly jitter: number;
 }

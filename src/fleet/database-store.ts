@@ -17,6 +17,8 @@ export interface DatabaseStoreOptions extends SnapshotOptions {
   readonly requestedStop: () => StopMode | null;
   /** What this process makes of the run before it drives it: paths that are its own. */
   readonly adapt?: (run: Run) => Run;
+  /** How often the run had been given to another worker when this process was told to open it; whoever comes later has it. */
+  readonly move?: number;
 }
 
 /** A run in the database that this process drives from now on: whoever drove it before can save nothing more. */
@@ -36,10 +38,11 @@ export async function openDatabaseStore(
   // A run that this Raymond cannot read stays with whoever drives it.
   await loadRunRows(database, id);
   const [taken] = await database.query<{ epoch: number }>(
-    'update raymond.runs set epoch = epoch + 1, updated_at = now() where id = $1 returning epoch',
-    [id],
+    `update raymond.runs set epoch = epoch + 1, updated_at = now()
+     where id = $1 and move = coalesce($2, move) returning epoch`,
+    [id, options.move],
   );
-  if (taken === undefined) throw noSuchRunError(id);
+  if (taken === undefined) throw options.move === undefined ? noSuchRunError(id) : new TakenOverError(id);
   const { epoch } = taken;
   const loaded = await loadRunRows(database, id);
   const saved: OpenedRun = {

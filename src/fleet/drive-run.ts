@@ -8,6 +8,7 @@ import type { RunHandle } from '../runtime/run-handle.ts';
 import { TakenOverError } from '../store/opened-run.ts';
 import type { Database } from './database.ts';
 import { openDatabaseStore } from './database-store.ts';
+import { endLeftoversOf } from './leftovers.ts';
 import type { DriveRequest } from './queues.ts';
 import { openRunHere, type WorkerContext, type WorkflowColumns } from './run-here.ts';
 import { createDatabaseWords } from './worker-words.ts';
@@ -30,7 +31,10 @@ export async function driveRun(request: DriveRequest, worker: WorkerContext): Pr
     } catch (error) {
       if (error instanceof TakenOverError) {
         worker.warn(`${id} is driven by another worker now`);
-        return false;
+        // If it was given to another one, its entry here is over; else another process has the name of this worker, and the entry.
+        const moved = await database.whenReachable(() => hasMoved(database, request));
+        if (moved) await endLeftoversOf(worker, id).catch(() => {});
+        return moved;
       }
       // Such as a full disk: nothing is lost, because the database has all that was saved.
       const reason = describeError(error);
@@ -61,32 +65,52 @@ const noteWait = (database: Database, id: string, reason: string): Promise<unkno
 const noteEnd = (database: Database, { run, life }: DriveRequest, status: string): Promise<unknown> =>
   database.query('update raymond.runs set status = $3 where id = $1 and life = $2', [run, life, status]);
 
-/** Takes a run up; null if it has ended already. */
+/** Whether a run was given to another worker since it was given to this one. */
+async function hasMoved(database: Database, { run, move = 0 }: DriveRequest): Promise<boolean> {
+  const row = await readRow(database, run);
+  return row === undefined || row.move > move;
+}
+
+/** Takes a run up; null if it has ended already, or has moved. */
 async function openRun(request: DriveRequest, worker: WorkerContext): Promise<RunHandle | null> {
   const { database, requests, layout, env, bootId, travel } = worker;
-  const { run: id, life } = request;
+  const { run: id, life, move = 0, from } = request;
   const row = await database.whenReachable(() => readRow(database, id));
-  if (row === undefined || row.life > life || (row.begun >= life && row.status !== 'running')) return null;
+  if (row === undefined || row.life > life || row.move > move || (row.begun >= life && row.status !== 'running'))
+    return null;
   const { adapt, runtimeOf } = await openRunHere(worker, id, row);
   const begin = (run: Run): Run => ({
     ...adapt(run),
     // Its first worker is where a run begins; an agent that is forked stays with its parent.
     agents: run.agents.map((agent) => (agent.home === null ? { ...agent, home: worker.name } : agent)),
   });
-  const { run, store } = await database.whenReachable(() =>
-    openDatabaseStore(database, id, { bootId, requestedStop: () => requests.stopOf(id), adapt: begin }),
+  const { run, store, epoch } = await database.whenReachable(() =>
+    openDatabaseStore(database, id, { bootId, requestedStop: () => requests.stopOf(id), adapt: begin, move }),
   );
   const isFirstTime = row.begun < life;
+  const whenLost = (isFirstTime ? request.options.whenLost : undefined) ?? run.options.whenLost;
   const retry = isFirstTime && request.retry;
   const sentBefore = await travel.findSent(id);
-  const runtime = runtimeOf(run);
+  const runtime: Runtime = {
+    ...runtimeOf(run),
+    async beforeStart() {
+      if (worker.isFresh()) return;
+      const now = await database.whenReachable(() => readRow(database, id));
+      if (now?.epoch !== epoch) throw new TakenOverError(id);
+    },
+  };
   const spread: Runtime['wrapWorld'] = (world, send) =>
-    travel.wrap({ run: id, world, here: runtime.wrapWorld(world, send), retry, life, send }, sentBefore);
+    travel.wrap(
+      { run: id, world, here: runtime.wrapWorld(world, send), retry, life, send, initial: run, whenLost },
+      sentBefore,
+    );
   const handle = await continueRun(
     {
       ...{ run, store, damage: [], layout, env },
       changes: isFirstTime ? request.options : {},
       retry,
+      ...(from !== undefined &&
+        row.announced < move && { notice: `the worker ${from} is gone: ${worker.name} drives the run from now on` }),
       ...(life === 1 && isFirstTime && run.seq === 0 && { firstEvents: initialEvents(run) }),
     },
     { attended: true },
@@ -95,7 +119,11 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
   // Before anything is begun: the next look for requests may come too late.
   if (row.stop !== null) handle.stop();
   await database.whenReachable(() =>
-    database.query('update raymond.runs set begun = $2, waits_for = null where id = $1', [id, life]),
+    database.query('update raymond.runs set begun = $2, announced = $3, waits_for = null where id = $1', [
+      id,
+      life,
+      move,
+    ]),
   );
   return handle;
 }
@@ -104,12 +132,15 @@ interface RunRow extends WorkflowColumns {
   readonly status: string;
   readonly life: number;
   readonly begun: number;
+  readonly move: number;
+  readonly announced: number;
+  readonly epoch: number;
   readonly stop: string | null;
 }
 
 async function readRow(database: Database, id: string): Promise<RunRow | undefined> {
   const [row] = await database.query<RunRow>(
-    'select status, life, begun, stop, workflow, workflow_path from raymond.runs where id = $1',
+    'select status, life, begun, move, announced, epoch, stop, workflow, workflow_path from raymond.runs where id = $1',
     [id],
   );
   return row;

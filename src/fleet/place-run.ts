@@ -1,10 +1,10 @@
 import type { PoolClient } from 'pg';
 import type { Database } from './database.ts';
 import type { DriveRequest, QueueClient } from './queues.ts';
-import { DEADLINE_MS } from './worker-name.ts';
+import { IS_ALIVE } from './worker-name.ts';
 
-/** Only to tell our lock from those of others. */
-const PLACE_LOCK = 7_296_154_012;
+/** The lock under which workers are chosen, so that many choices at once are spread over the workers. */
+export const PLACE_LOCK = 7_296_154_012;
 
 /**
  * Gives a run to a worker: the one that it had before, else that with the fewest runs for its slots, of those that are alive and have
@@ -18,36 +18,35 @@ export async function placeRun(
 ): Promise<void> {
   await database.whenReachable(() =>
     database.transaction(async (client) => {
-      // One after the other, so that many runs at once are spread over the workers.
       await client.query('select pg_advisory_xact_lock($1)', [PLACE_LOCK]);
-      const { rows } = await client.query<{ driver: string | null; labels: readonly string[] }>(
-        `select driver, labels from raymond.runs where id = $1 and life = $2 and status = 'running'`,
+      const { rows } = await client.query<{ driver: string | null; labels: readonly string[]; move: number }>(
+        `select driver, labels, move from raymond.runs where id = $1 and life = $2 and status = 'running'`,
         [request.run, request.life],
       );
       const [run] = rows;
       if (run === undefined) return;
       const worker = run.driver ?? (await chooseWorker(client, run.labels));
-      await client.query('update raymond.runs set driver = $2, waits_for = $3 where id = $1', [
-        request.run,
-        worker,
-        worker === null ? describeWanted(run.labels) : null,
+      const wanted = { ...request, move: run.move };
+      await client.query('update raymond.runs set driver = $2, waits_for = $3, request = $4 where id = $1', [
+        ...[request.run, worker, worker === null ? describeWanted(run.labels) : null, JSON.stringify(wanted)],
       ]);
       if (worker === null) await queues.add(client, request, { name: 'place', attempt: attempt + 1 });
-      else await queues.add(client, request, { name: 'drive', worker });
+      else await queues.add(client, wanted, { name: 'drive', worker });
     }),
   );
   // Only tidiness: what cannot be removed now does no harm.
   if (attempt > 1) await queues.forgetPlace(request, attempt - 1).catch(() => {});
 }
 
-async function chooseWorker(client: PoolClient, labels: readonly string[]): Promise<string | null> {
+/** The worker with the fewest runs for its slots, of those that are alive and have these labels; null if there is none. */
+export async function chooseWorker(client: PoolClient, labels: readonly string[]): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(
     `select name from raymond.workers
-     where not leaving and labels @> $1 and beat_at > now() - $2 * interval '1 millisecond'
+     where not leaving and labels @> $1 and ${IS_ALIVE}
      order by (select count(*) from raymond.runs where driver = workers.name and status = 'running')::float / slots,
        random()
      limit 1`,
-    [labels, DEADLINE_MS],
+    [labels],
   );
   return rows[0]?.name ?? null;
 }

@@ -11,7 +11,7 @@ import type { TravellingTurn } from './travel-rows.ts';
  *
  * 1. `drivers` holds runs that need a worker. Any worker takes them, and only decides which one gets the run (`place`).
  * 2. `d:NAME` holds the runs of one worker. It drives them (`drive`), until they have ended. The conversations and folders of a run
- *    are there, so a run that was begun stays in that queue when its worker is gone.
+ *    are there; if it is gone, the run moves to another queue (`sweep-runs.ts`).
  * 3. `w:NAME` holds the turns that one worker takes for runs that others drive (`turn`).
  * 4. An entry has the id of what it is for, so that it exists once, however often it is asked for. A resumed run has a new life.
  * 5. The loop that drives a run is not replayed: `drive` is one step, and DBOS is used in it only through a client.
@@ -25,6 +25,10 @@ export interface DriveRequest {
   /** Options that change with this life. */
   readonly options: Partial<Options>;
   readonly retry: boolean;
+  /** How often it was given to another worker, because its own was gone; left out for never. */
+  readonly move?: number;
+  /** The worker that it had before the last time. */
+  readonly from?: string;
 }
 
 /** A turn that another worker takes than the one that drives its run. */
@@ -50,6 +54,10 @@ const CONNECTIONS = 10;
 
 const queueOf = (worker: string): string => `d:${worker}`;
 const turnQueueOf = (worker: string): string => `w:${worker}`;
+
+/** A run that has moved has another entry: that of before stays with a worker that is gone, and means nothing to it later. */
+const driveId = ({ run, life, move = 0 }: DriveRequest): string =>
+  `${run}/drive/${life}${move === 0 ? '' : `/${move}`}`;
 
 const placeId = ({ run, life }: DriveRequest, attempt: number): string => `${run}/place/${life}/${attempt}`;
 
@@ -79,14 +87,13 @@ export class QueueClient {
 
   /** Adds an entry as a part of a transaction; one that is there already is left alone. */
   async add(transaction: PoolClient, request: DriveRequest, work: QueuedWork): Promise<void> {
-    const { run, life } = request;
     const isPlace = work.name === 'place';
     await this.client.enqueueInTransaction(
       transaction,
       {
         workflowName: work.name,
         queueName: isPlace ? DRIVERS : queueOf(work.worker),
-        workflowID: isPlace ? placeId(request, work.attempt) : `${run}/drive/${life}`,
+        workflowID: isPlace ? placeId(request, work.attempt) : driveId(request),
         appVersion: VERSION,
         ...(isPlace && work.attempt > 1 && { delaySeconds: RETRY_PLACING_AFTER_S }),
       },
@@ -108,8 +115,8 @@ export class QueueClient {
   }
 
   /** Puts the entry of a run back into the queue of its worker: it was taken by a process that may not drive the run. */
-  async putBack({ run, life }: DriveRequest, worker: string): Promise<void> {
-    await this.client.resumeWorkflow(`${run}/drive/${life}`, { queueName: queueOf(worker) });
+  async putBack(request: DriveRequest, worker: string): Promise<void> {
+    await this.client.resumeWorkflow(driveId(request), { queueName: queueOf(worker) });
   }
 
   /** Adds a turn to the queue of the worker that is to take it, as a part of a transaction; one that is there is left alone. */

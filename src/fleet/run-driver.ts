@@ -1,4 +1,4 @@
-import { DEADLINE_MS } from './worker-name.ts';
+import { IS_ALIVE } from './worker-name.ts';
 
 /*
  * Who drives a run, as all who look at runs see it: the columns of its worker, and what they say in words.
@@ -6,7 +6,7 @@ import { DEADLINE_MS } from './worker-name.ts';
 
 /** The columns of a run's worker, of a run joined with it. */
 export const DRIVER_COLUMNS = `driver, waits_for, host, pid,
-  coalesce(beat_at > now() - interval '${DEADLINE_MS} milliseconds', false) as is_alive`;
+  coalesce(${IS_ALIVE}, false) as is_alive`;
 
 /** Joins a run with its worker. */
 export const WITH_DRIVER = 'left join raymond.workers on name = driver';

@@ -11,8 +11,8 @@ export const DBOS_SCHEMA = 'raymond_dbos';
 
 const TABLES = `
 create schema raymond;
-create table raymond.about (version integer not null);
-insert into raymond.about values (${SCHEMA_VERSION});
+create table raymond.about (version integer not null, worker_deadline interval not null default '30 seconds');
+insert into raymond.about (version) values (${SCHEMA_VERSION});
 create table raymond.workflows (
   hash text primary key,
   archive bytea not null,
@@ -29,6 +29,9 @@ create table raymond.runs (
   labels text[] not null default '{}',
   stop text,
   begun integer not null default 0,
+  move integer not null default 0,
+  announced integer not null default 0,
+  request jsonb,
   mark text not null,
   snapshot text not null,
   snapshot_seq integer not null,
@@ -114,6 +117,7 @@ create table raymond.workers (
   labels text[] not null default '{}',
   leaving boolean not null default false,
   started_at timestamptz not null default now(),
+  steady_since timestamptz not null default now(),
   beat_at timestamptz not null default now()
 );
 `;

@@ -5,7 +5,7 @@ import type { StopOutcome, StopRequest } from '../runtime/stop.ts';
 import { changeOf } from '../store/change.ts';
 import type { Database } from './database.ts';
 import { formatRow, loadRunRows } from './run-rows.ts';
-import { DEADLINE_MS } from './worker-name.ts';
+import { IS_ALIVE } from './worker-name.ts';
 
 const POLL_INTERVAL_MS = 150;
 const ACKNOWLEDGE_WITHIN_MS = 3_000;
@@ -55,10 +55,9 @@ export async function stopDatabaseRun(
 function stopUndriven(database: Database, id: string): Promise<'driven' | 'at_rest' | 'stopped' | 'left'> {
   return database.transaction(async (client) => {
     const { rows } = await client.query<{ status: string; epoch: number; is_driven: boolean }>(
-      `select status, epoch, exists(select 1 from raymond.workers
-         where name = driver and beat_at > now() - $2 * interval '1 millisecond') as is_driven
+      `select status, epoch, exists(select 1 from raymond.workers where name = driver and ${IS_ALIVE}) as is_driven
        from raymond.runs where id = $1 for update`,
-      [id, DEADLINE_MS],
+      [id],
     );
     const [row] = rows;
     if (row === undefined || row.status !== 'running') return 'at_rest';

@@ -48,6 +48,18 @@ export async function deleteTurn(database: Database, { run, agent, turn }: Trave
   ]);
 }
 
+/** Calls a turn back that has not arrived; false if it has. */
+export async function withdrawTurn(
+  database: Database,
+  { run, agent, turn }: Omit<TravellingTurn, 'home'>,
+): Promise<boolean> {
+  const rows = await database.query(
+    'delete from raymond.travelling where run = $1 and agent = $2 and turn = $3 and boot is null returning run',
+    [run, agent, turn],
+  );
+  return rows.length > 0;
+}
+
 /**
  * Takes note that a turn has arrived, and returns the boot of the machine at its first arrival; undefined if nobody waits for
  * it any more.

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Turn } from '../core/due.ts';
-import type { Signal } from '../core/signal.ts';
+import type { WhenLost } from '../core/fleet-options.ts';
+import { getAgent, type Run } from '../core/run.ts';
+import type { HomeLost, Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
 import type { Database } from './database.ts';
+import type { LostHomes } from './lost-homes.ts';
 import type { QueueClient, QueuedTurn } from './queues.ts';
 import {
   deleteTurn,
@@ -14,6 +17,7 @@ import {
   type TravellingTurn,
   type TurnOutcome,
   type TurnRequest,
+  withdrawTurn,
 } from './travel-rows.ts';
 
 /** A look finds all ends at once, and there is none while nothing is waited for. */
@@ -25,6 +29,9 @@ export interface WorldHere extends Pick<QueuedTurn, 'retry' | 'life'> {
   readonly world: World;
   readonly here: World;
   readonly send: (signal: Signal) => void;
+  /** The run as it is when it is taken up, and what becomes of its agents whose workers are gone. */
+  readonly initial: Run;
+  readonly whenLost: WhenLost;
 }
 
 /** A turn that is under way elsewhere. */
@@ -44,15 +51,17 @@ export class Travel {
   private readonly queues: QueueClient;
   private readonly name: string;
   private readonly leaving: AbortSignal;
+  private readonly lostHomes: LostHomes;
   private readonly waiting = new Map<string, { run: string; end: (outcome: TurnOutcome | null) => void }>();
   private isLooking = false;
 
   /** `name` is that of this worker. */
-  constructor(database: Database, queues: QueueClient, name: string, leaving: AbortSignal) {
+  constructor(database: Database, queues: QueueClient, lostHomes: LostHomes, name: string, leaving: AbortSignal) {
     this.database = database;
     this.queues = queues;
     this.name = name;
     this.leaving = leaving;
+    this.lostHomes = lostHomes;
     leaving.addEventListener('abort', () => {
       for (const { end } of this.waiting.values()) end(null);
       this.waiting.clear();
@@ -64,7 +73,9 @@ export class Travel {
     this.database.whenReachable(() => selectTurnNames(this.database, run));
 
   /** The world of a run that spreads over several workers. Turns that were sent before are waited for, wherever they run. */
-  wrap({ run, world, here, send, ...request }: WorldHere, sentBefore: ReadonlySet<string>): World {
+  wrap({ run, world, here, send, initial, whenLost, ...request }: WorldHere, sentBefore: ReadonlySet<string>): World {
+    let latest = initial;
+    const preparedHere = new Set<string>();
     const sentByAgent = new Map<string, Sent>();
     const ended = new Map<string, TravellingTurn>();
     const isElsewhere = (turn: Turn): turn is Travelling =>
@@ -72,13 +83,26 @@ export class Travel {
       (turn.home !== this.name || ('number' in turn && sentBefore.has(`${turn.agent}/${turn.number}`)));
     const takeElsewhere = async (turn: Travelling): Promise<Signal | null> => {
       const { agent, home } = turn;
+      // An earlier driver may have taken any other itself, as the worker that is gone now.
+      const isSurelySent =
+        'number' in turn && [preparedHere, sentBefore].some((set) => set.has(`${agent}/${turn.number}`));
       const name = 'number' in turn ? String(turn.number) : `${turn.kind}-${randomUUID()}`;
       const travelling = { run, agent, turn: name, home: home ?? this.name };
       const sent = { turn: travelling, queued: this.queue({ ...travelling, ...request }) };
       sentByAgent.set(agent, sent);
       try {
         await sent.queued;
-        const outcome = await this.waitForEnd(travelling);
+        const [isScript, canMove] = [turn.kind === 'script', () => getAgent(latest, agent).worktree === null];
+        const outcome = await this.lostHomes.orLost(
+          { ...travelling, whenLost, isScript, canMove },
+          this.waitForEnd(travelling),
+        );
+        if (outcome !== null && 'kind' in outcome) {
+          this.waiting.delete(keyOf(travelling));
+          if ('number' in turn) ended.set(`${agent}/${name}`, travelling);
+          else this.forget(travelling);
+          return outcome.kind === 'home_lost' ? this.callBack(outcome, travelling, isSurelySent) : outcome;
+        }
         for (const signal of outcome?.signals ?? []) send(signal);
         if ('number' in turn) ended.set(`${agent}/${name}`, travelling);
         else this.forget(travelling);
@@ -88,7 +112,11 @@ export class Travel {
       }
     };
     return {
-      prepare: (turn) => (isElsewhere(turn) ? world : here).prepare(turn),
+      prepare: (turn) => {
+        if (!isElsewhere(turn)) return here.prepare(turn);
+        preparedHere.add(`${turn.agent}/${turn.number}`);
+        return world.prepare(turn);
+      },
       take: (turn) => (isElsewhere(turn) ? takeElsewhere(turn) : here.take(turn)),
       end: (agent) => {
         const sent = sentByAgent.get(agent);
@@ -97,10 +125,11 @@ export class Travel {
       },
       save: async (steps) => {
         await here.save(steps);
-        if (ended.size === 0) return;
+        latest = steps.at(-1)?.step.run ?? latest;
         for (const event of steps.flatMap(({ step }) => step.events)) {
           if (event.kind !== 'turn_ended') continue;
           const key = `${event.agent}/${event.turn}`;
+          preparedHere.delete(key);
           const travelled = ended.get(key);
           ended.delete(key);
           if (travelled !== undefined) this.forget(travelled);
@@ -125,6 +154,12 @@ export class Travel {
         await this.queues.addTurn(client, turn);
       }),
     );
+  }
+
+  /** Looks whether a turn has not got to the worker that is gone: then it surely did not run, and never will. */
+  private async callBack(lost: HomeLost, turn: TravellingTurn, isSurelySent: boolean): Promise<HomeLost> {
+    const isBack = isSurelySent && (await this.database.whenReachable(() => withdrawTurn(this.database, turn)));
+    return isBack ? { ...lost, mayHaveRun: false } : lost;
   }
 
   /** Waits for the end of a turn; null if this worker leaves before: the turn goes on, and whoever drives the run finds it. */

@@ -4,9 +4,26 @@ import { EXIT, RaymondError } from '../errors.ts';
 import { identifyThisProcess, type ProcessIdentity, readStartTime } from '../store/process-identity.ts';
 import type { Database } from './database.ts';
 
-/** A worker that was not heard of for this long is taken for gone. */
-export const DEADLINE_MS = 30_000;
+/*
+ * A worker shows every two seconds that it lives. One that was silent for longer than `worker_deadline`, by the clock of the database,
+ * is gone. It may only have been cut off, as all others may have been at the same time: who judges others must itself have been heard
+ * of without a gap for as long (`steady_since`).
+ */
+
 const BEAT_EVERY_MS = 2_000;
+/** So often it must be heard of before its deadline, whatever that is. */
+const BEATS_PER_DEADLINE = 6;
+
+const DEADLINE = '(select worker_deadline from raymond.about)';
+
+/** Whether a row of `workers` is that of one that is there; one that has ended keeps its row. */
+export const IS_ALIVE = `(token <> '' and beat_at > now() - ${DEADLINE})`;
+
+/** Whether a row of `workers` is that of one that is gone: a short absence, as between an end and the next start, does not count. */
+export const IS_GONE = `(beat_at < now() - ${DEADLINE})`;
+
+/** Whether a row of `workers` is that of one which may judge others. */
+export const IS_STEADY = `(beat_at > now() - ${DEADLINE} / 2 and steady_since < now() - ${DEADLINE})`;
 
 /** A worker as it presents itself. */
 export interface WorkerFacts {
@@ -18,6 +35,10 @@ export interface WorkerFacts {
 /** The right to a worker's name, which nobody else has at the same time. */
 export interface WorkerName {
   readonly identity: ProcessIdentity;
+  /** Tells this holder of the name from others. */
+  readonly token: string;
+  /** Whether this process was heard of so lately that nobody can have taken it for gone. */
+  isFresh(): boolean;
   /** Whether nobody else has taken it meanwhile. */
   isMine(): Promise<boolean>;
   /** Tells the others that this worker takes nothing new. */
@@ -37,38 +58,49 @@ export async function claimWorkerName(
 ): Promise<WorkerName> {
   const identity = await identifyThisProcess();
   const token = randomUUID();
+  const [{ ms: deadlineMs } = { ms: 0 }] = await database.whenReachable(() =>
+    database.query<{ ms: number }>('select extract(epoch from worker_deadline)::float * 1000 as ms from raymond.about'),
+  );
   await database.whenReachable(() =>
     database.transaction(async (client) => {
       const { rows } = await client.query<HolderRow>(
-        `select token, host, pid, identity, extract(epoch from now() - beat_at)::float * 1000 as silent_ms
+        `select token, host, pid, identity, ${IS_ALIVE} as is_alive,
+           extract(epoch from now() - beat_at)::float * 1000 as silent_ms
          from raymond.workers where name = $1 for update`,
         [name],
       );
       const [holder] = rows;
       if (holder !== undefined && holder.token !== token && !(await isGone(holder, identity)))
-        throw nameInUseError(name, holder);
+        throw nameInUseError(name, holder, deadlineMs);
       await client.query(
         `insert into raymond.workers (name, token, host, pid, identity, slots, labels) values ($1, $2, $3, $4, $5, $6, $7)
          on conflict (name) do update set token = $2, host = $3, pid = $4, identity = $5, slots = $6, labels = $7,
-           leaving = false, started_at = now(), beat_at = now()`,
+           leaving = false, started_at = now(), steady_since = now(), beat_at = now()`,
         [name, token, identity.host, identity.pid, JSON.stringify(identity), slots, labels],
       );
     }),
   );
+  let heardAt = performance.now();
   const beat = async (): Promise<void> => {
+    const sentAt = performance.now();
     const rows = await database.query(
-      'update raymond.workers set beat_at = now() where name = $1 and token = $2 returning name',
+      `update raymond.workers set beat_at = now(),
+         steady_since = case when beat_at < now() - ${DEADLINE} / 2 then now() else steady_since end
+       where name = $1 and token = $2 returning name`,
       [name, token],
     );
-    if (rows.length === 0) onLost();
+    if (rows.length === 0) return onLost();
+    heardAt = sentAt;
   };
   // It depends on nothing but the clock: an agent may be silent for many minutes.
-  const timer = setInterval(() => beat().catch(() => {}), BEAT_EVERY_MS);
+  const timer = setInterval(() => beat().catch(() => {}), Math.min(BEAT_EVERY_MS, deadlineMs / BEATS_PER_DEADLINE));
   const change = async (sql: string): Promise<void> => {
     await database.query(`${sql} where name = $1 and token = $2`, [name, token]).catch(() => {});
   };
   return {
     identity,
+    token,
+    isFresh: () => performance.now() - heardAt < deadlineMs / 2,
     async isMine() {
       const sql = 'select 1 from raymond.workers where name = $1 and token = $2';
       return (await database.whenReachable(() => database.query(sql, [name, token]))).length > 0;
@@ -76,7 +108,7 @@ export async function claimWorkerName(
     leave: () => change('update raymond.workers set leaving = true'),
     async release() {
       clearInterval(timer);
-      await change('delete from raymond.workers');
+      await change(`update raymond.workers set token = '', leaving = true, beat_at = now()`);
     },
   };
 }
@@ -86,6 +118,7 @@ interface HolderRow {
   readonly host: string;
   readonly pid: number;
   readonly identity: string;
+  readonly is_alive: boolean;
   readonly silent_ms: number;
 }
 
@@ -97,9 +130,9 @@ const IDENTITY: z.ZodType<ProcessIdentity> = z.object({
   host: z.string(),
 });
 
-/** Whether the process that has a name is gone: it was silent for too long, or it is no longer there on this machine. */
-async function isGone({ identity, silent_ms: silentMs }: HolderRow, here: ProcessIdentity): Promise<boolean> {
-  if (silentMs > DEADLINE_MS) return true;
+/** Whether the process that has a name is gone: it has ended, it was silent for too long, or it is no longer there on this machine. */
+async function isGone({ identity, is_alive: isAlive }: HolderRow, here: ProcessIdentity): Promise<boolean> {
+  if (!isAlive) return true;
   const { data } = IDENTITY.safeParse(JSON.parse(identity));
   if (data === undefined || data.host !== here.host) return false;
   if (data.bootId !== null && here.bootId !== null && data.bootId !== here.bootId) return data.namespace !== null;
@@ -108,10 +141,14 @@ async function isGone({ identity, silent_ms: silentMs }: HolderRow, here: Proces
   return startTime === undefined || (startTime !== null && data.startTime !== null && startTime !== data.startTime);
 }
 
-const nameInUseError = (name: string, { host, pid, silent_ms: silentMs }: HolderRow): RaymondError =>
+const nameInUseError = (
+  name: string,
+  { host, pid, silent_ms: silentMs }: HolderRow,
+  deadlineMs: number,
+): RaymondError =>
   new RaymondError(`The worker name ${name} is in use by process ${pid} on ${host}.`, {
     exitCode: EXIT.usage,
     hint: `It was last heard of ${Math.round(silentMs / 1000)} s ago. Choose another --name, or stop that worker first; one that is gone gives its name free after ${
-      DEADLINE_MS / 1000
+      deadlineMs / 1000
     } s.`,
   });

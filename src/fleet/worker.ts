@@ -6,6 +6,8 @@ import { layoutOf } from '../store/layout.ts';
 import { openDatabase } from './database.ts';
 import { driveRun } from './drive-run.ts';
 import { HomeTurns } from './home-turns.ts';
+import { endLeftovers } from './leftovers.ts';
+import { LostHomes } from './lost-homes.ts';
 import { placeRun } from './place-run.ts';
 import { type DriveRequest, QueueClient, type QueuedTurn, serveQueues } from './queues.ts';
 import { removeGoneRuns } from './removals.ts';
@@ -13,6 +15,7 @@ import { Requests } from './requests.ts';
 import type { WorkerContext } from './run-here.ts';
 import { checkSchema } from './schema.ts';
 import { Slots } from './slots.ts';
+import { sweepRuns } from './sweep-runs.ts';
 import { Travel } from './travel.ts';
 import { claimWorkerName, type WorkerFacts } from './worker-name.ts';
 
@@ -44,6 +47,8 @@ export const defaultWorkerFolder = ({ XDG_DATA_HOME, HOME }: NodeJS.ProcessEnv, 
   join(XDG_DATA_HOME || join(HOME || homedir(), '.local', 'share'), 'raymond', 'workers', name);
 
 const CONNECTIONS = 10;
+/** How long it takes at most, after its deadline, until a worker is known to be gone. */
+const SWEEP_EVERY_MS = 2_000;
 /** Longer than any save takes; what is not saved by then is found by the next start. */
 const EXIT_WITHIN_MS = 2_000;
 
@@ -68,14 +73,16 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     say(`another process has the name ${name} now: this one ends, and leaves its turns to that`);
     end(EXIT.paused);
   });
+  const me = { name, token: workerName.token };
   await makePrivateFolder(layout.root, true);
   const requests = new Requests(database, name);
   const queues = await database.whenReachable(() => QueueClient.open(database));
   const worker: WorkerContext = {
     ...{ name, database, requests, layout, leaving: leaving.signal, env: request.env, warn: say },
     bootId: workerName.identity.bootId,
+    isFresh: workerName.isFresh,
     wrapWorld: new Slots(slots, leaving.signal).wrap,
-    travel: new Travel(database, queues, name, leaving.signal),
+    travel: new Travel(database, queues, new LostHomes(database, requests, me), name, leaving.signal),
   };
   const homeTurns = new HomeTurns(worker);
   requests.add(homeTurns.look);
@@ -106,9 +113,19 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   };
   const place = (wanted: DriveRequest, attempt: number): Promise<void> => placeRun(database, queues, wanted, attempt);
   await database.whenReachable(() => queues.register(name));
+  // Before anything is taken up: what is left of an earlier process may be in the way.
+  await endLeftovers(worker).catch((error: unknown) => say(errorMessageOf(error)));
   const served = await serveQueues(database, name, { place, drive, turn }, say);
   requests.start();
   const stopRemoving = removeGoneRuns(database, { name, layout, env: request.env, warn: say });
+  const sweeper = setInterval(() => {
+    sweepRuns(database, queues, me).then(
+      (swept) => {
+        for (const { run, from, to } of swept) say(`${run} is given to ${to}: its worker ${from} is gone`);
+      },
+      () => {},
+    );
+  }, SWEEP_EVERY_MS);
   const labelText = labels.length === 0 ? '' : `, ${labels.join(', ')}`;
   say(`worker ${name} is ready: ${slots} slot${slots === 1 ? '' : 's'}${labelText}, ${database.name}`);
   let signals = 0;
@@ -128,6 +145,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     return await ended;
   } finally {
     stopListening();
+    clearInterval(sweeper);
     requests.close();
     stopRemoving();
     const closing = [served.stop(), workerName.release()];

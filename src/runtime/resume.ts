@@ -64,6 +64,8 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
 export interface OpenedRunContext extends Pick<RunContext, 'run' | 'store' | 'damage' | 'layout' | 'env' | 'retry'> {
   /** Options that change from now on. */
   readonly changes: Partial<Options>;
+  /** Something that whoever watches the run should know. */
+  readonly notice?: string;
   /** The first events of a run that nobody has driven yet: it begins, and is not resumed. */
   readonly firstEvents?: readonly Event[];
 }
@@ -74,7 +76,7 @@ export async function continueRun(
   request: RunEnvironment,
   runtime: Runtime,
 ): Promise<RunHandle> {
-  const { run, store, damage, layout, env, changes, retry, firstEvents } = opened;
+  const { run, store, damage, layout, env, changes, retry, notice, firstEvents } = opened;
   try {
     if (!canResume(run, retry)) {
       await store.close();
@@ -102,11 +104,17 @@ export async function continueRun(
     };
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
     const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry, damage };
-    return launchRun(context, firstEvents ?? [], firstEvents === undefined ? [resumed] : [], request);
+    const signals = [...(firstEvents === undefined ? [resumed] : []), ...noticeOf(run, notice, resumed.at)];
+    return launchRun(context, firstEvents ?? [], signals, request);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+function noticeOf({ agents: [main] }: Run, message: string | undefined, at: number): readonly Signal[] {
+  if (message === undefined || main === undefined) return [];
+  return [{ kind: 'noticed', at, about: { agent: main.id, state: main.state }, message }];
 }
 
 /** Collects the answers that were given meanwhile, and ends the questions whose time is over. */

@@ -37,6 +37,8 @@ export interface Runtime {
   readonly killed: AbortSignal | null;
   /** Once aborted, the run begins nothing more, lets running turns finish and is left to another process; null if it never is. */
   readonly leaving: AbortSignal | null;
+  /** Called right before a process of a turn is started; throws if this process has lost the run. Null where nobody can take it. */
+  readonly beforeStart: (() => Promise<void>) | null;
   /** Whether runs are in a folder that was made for them. */
   readonly isSandbox: boolean;
 }
@@ -57,6 +59,7 @@ export const PRODUCTION: Runtime = {
   isGuest: false,
   killed: null,
   leaving: null,
+  beforeStart: null,
   isSandbox: false,
 };
 

@@ -73,6 +73,7 @@ export async function createWorld(
     env,
     clock,
     quota,
+    ...(runtime.beforeStart !== null && { beforeStart: runtime.beforeStart }),
     ...(runtime.copies !== null && { copies: runtime.copies }),
     isSandbox: runtime.isSandbox,
     home: runtime.home,

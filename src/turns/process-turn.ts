@@ -73,7 +73,7 @@ export async function runTurn(
 
 /** Starts a command in this place, in the name of the run. */
 export async function startMarked(
-  { starter, presenceDescriptor }: TurnContext,
+  { starter, presenceDescriptor, beforeStart }: TurnContext,
   { dir, marker }: ProcessPlace,
   command: ProcessCommand,
 ): Promise<StartedCommand | NotStarted> {
@@ -82,6 +82,7 @@ export async function startMarked(
     const message = `the working directory ${command.cwd} does not exist`;
     return { kind: 'not_started', message, obstacle: 'lasting' };
   }
+  await beforeStart?.();
   const env = { ...command.env, [MARKER_VARIABLE]: marker };
   return starter.start(dir, { ...command, env, inherited: presenceDescriptor });
 }

@@ -70,6 +70,8 @@ export interface TurnContext {
   hear(turn: TurnRef, said: string): void;
   /** What turns hear of the subscription's quota; left out where nobody wants to know. */
   readonly quota?: QuotaExchange;
+  /** Called right before a process is started; throws if the run belongs to another process by now. */
+  readonly beforeStart?: () => Promise<void>;
   /** Left out where conversations stay on their machine. */
   readonly copies?: ConversationCopies;
   /** Tells the author about something odd in a turn that goes on. */

@@ -16,8 +16,8 @@ function startAt(workflow: TestWorkflow): RunDriver {
   return driver;
 }
 
-const lose = (driver: RunDriver, to: string | null, agent = 'main', home = 'one'): Step =>
-  driver.apply({ kind: 'home_lost', at: 7000, agent, home, to, jitter: 0.5 });
+const lose = (driver: RunDriver, to: string | null, agent = 'main', home = 'one', mayHaveRun = true): Step =>
+  driver.apply({ kind: 'home_lost', at: 7000, agent, home, to, mayHaveRun, jitter: 0.5 });
 
 const kinds = ({ events }: Step): readonly string[] => events.map(({ kind }) => kind);
 
@@ -53,6 +53,13 @@ describe('an agent whose worker is gone', () => {
       message: 'the worker one is gone, and nobody knows how far the script came; `resume --retry` runs it again',
     });
     driver.resume({}, true);
+    expect(driver.agent()).toMatchObject({ home: 'two', phase: { kind: 'ready' } });
+  });
+
+  test('runs a script there that surely did not run before', () => {
+    const driver = startAt(SCRIPT);
+    driver.begin('main');
+    expect(kinds(lose(driver, 'two', 'main', 'one', false))).toStrictEqual(['rehomed', 'turn_ended']);
     expect(driver.agent()).toMatchObject({ home: 'two', phase: { kind: 'ready' } });
   });
 

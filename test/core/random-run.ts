@@ -253,9 +253,18 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
   if (turn === undefined) return undefined;
   const { agent } = turn;
   if ('home' in turn && turn.home !== null && action.killed && action.pick % 3 === 0) {
-    if (turn.kind === 'claude' && turn.record !== null)
+    const mayHaveRun = action.progress !== 'none';
+    if (mayHaveRun && turn.kind === 'claude' && turn.record !== null)
       meter.paidMicros += lostMicros(run, turn.evaluates?.state ?? turn.state, 0);
-    return { kind: 'home_lost', at, agent, home: turn.home, to: action.denied ? `${turn.home}x` : null, jitter: 0.5 };
+    return {
+      kind: 'home_lost',
+      at,
+      agent,
+      home: turn.home,
+      to: action.denied ? `${turn.home}x` : null,
+      mayHaveRun,
+      jitter: 0.5,
+    };
   }
   if (turn.kind === 'sleep' && turn.why === 'ask') return signalOfAsk(turn, action, at);
   if (turn.kind === 'sleep') return { kind: 'woke', at: Math.max(at, turn.untilMs), agent };

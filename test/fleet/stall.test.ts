@@ -1,42 +1,35 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { PostgresServer } from '../postgres/server.ts';
 import { Fleet } from './fleet.ts';
 
-// Its deadline is 30 s, which the suite has no time for.
-const isLong = process.env.RAYMOND_LONG_TESTS === undefined;
-
-test.skipIf(isLong)(
-  'a worker that stood still past its deadline has lost its name and its runs (takes 40 s: only with RAYMOND_LONG_TESTS)',
-  async () => {
-    const server = await PostgresServer.start();
-    const fleet = await Fleet.open(server);
-    try {
-      fleet.write({
-        'gate/START.sh':
-          '#!/bin/bash\necho start >> trace\nwhile [ ! -e open ]; do sleep 0.05; done\necho "<goto>AFTER.sh</goto>"\n',
-        'gate/AFTER.sh': '#!/bin/bash\necho after >> trace\necho "<result>through</result>"\n',
-      });
-      const first = await fleet.worker('one');
-      const following = fleet.run('run', 'gate', '--run-id', 'gated');
-      await expect.poll(() => existsSync(join(fleet.folder, 'trace')), { timeout: 20_000 }).toBe(true);
-      first.child.kill('SIGSTOP');
-      await delay(32_000);
-      expect((await fleet.run('status', 'gated')).out).toContain('It waits for its worker one, which is not running.');
-      const second = await fleet.worker('one');
-      await second.says('gated is taken up');
-      first.child.kill('SIGCONT');
-      const zombie = await first.ended;
-      writeFileSync(join(fleet.folder, 'open'), '');
-      expect(await following).toMatchObject({ code: 0, out: 'through\n' });
-      expect(readFileSync(join(fleet.folder, 'trace'), 'utf8')).toBe('start\nafter\n');
-      expect(zombie.code).toBe(3);
-    } finally {
-      await fleet.close();
-      await server.stop();
-    }
-  },
-  120_000,
-);
+test('a worker that stood still past its deadline has lost its name and its runs', async () => {
+  const server = await PostgresServer.start();
+  const fleet = await Fleet.open(server);
+  try {
+    await fleet.database.query(`update raymond.about set worker_deadline = '2 seconds'`);
+    fleet.write({
+      'gate/START.sh':
+        '#!/bin/bash\necho start >> trace\nwhile [ ! -e open ]; do sleep 0.05; done\necho "<goto>AFTER.sh</goto>"\n',
+      'gate/AFTER.sh': '#!/bin/bash\necho after >> trace\necho "<result>through</result>"\n',
+    });
+    const first = await fleet.worker('one');
+    const following = fleet.run('run', 'gate', '--run-id', 'gated');
+    await expect.poll(() => existsSync(join(fleet.folder, 'trace')), { timeout: 20_000 }).toBe(true);
+    first.child.kill('SIGSTOP');
+    const status = async (): Promise<string> => (await fleet.run('status', 'gated')).out;
+    await expect.poll(status, { timeout: 20_000 }).toContain('It waits for its worker one, which is not running.');
+    const second = await fleet.worker('one');
+    await second.says('gated is taken up');
+    first.child.kill('SIGCONT');
+    const zombie = await first.ended;
+    writeFileSync(join(fleet.folder, 'open'), '');
+    expect(await following).toMatchObject({ code: 0, out: 'through\n' });
+    expect(readFileSync(join(fleet.folder, 'trace'), 'utf8')).toBe('start\nafter\n');
+    expect(zombie.code).toBe(3);
+  } finally {
+    await fleet.close();
+    await server.stop();
+  }
+}, 120_000);

@@ -20,26 +20,27 @@ export function handleHomeLost(run: Run, signal: HomeLost): Step {
  * Gives an agent another home. A turn on record may have run: Claude Code is asked again, in the conversation as it was before; a
  * script is for the user to decide about, unless it is repeatable.
  */
-function moveHome(run: Run, agent: Agent, { at, home, to, jitter }: HomeLost & { readonly to: string }): Step {
+function moveHome(run: Run, agent: Agent, signal: HomeLost & { readonly to: string }): Step {
+  const { at, home, to, jitter, mayHaveRun } = signal;
   const { id, state } = agent;
   const moved = withAgent(run, { ...agent, home: to });
   const events: readonly Event[] = [{ kind: 'rehomed', at, agent: id, state, from: home, to }];
   const turn = recordedTurn(agent.phase);
   if (turn === null) return { run: moved, events };
   const failure =
-    turn.session === null
+    turn.session === null && mayHaveRun
       ? ({
           kind: 'interrupted',
           message: `${describeGone(home)}, and nobody knows how far the script came; ${RETRY_HINT}`,
         } as const)
       : ({ kind: 'lost', message: describeGone(home) } as const);
-  const cost = costOf(run, agent);
+  const cost = costOf(run, agent, mayHaveRun);
   const next = handleFailed(moved, { kind: 'failed', at, agent: id, failure, cost, progress: 'none', jitter });
   return { ...next, events: [...events, ...next.events] };
 }
 
 /** Fails an agent. No guard leads it elsewhere: it would be at the same worker. */
-function failWithHome(run: Run, agent: Agent, { at, home }: HomeLost): Step {
+function failWithHome(run: Run, agent: Agent, { at, home, mayHaveRun }: HomeLost): Step {
   const { id, state, phase } = agent;
   const message = `${turnSubjectOf(agent)}: ${describeGone(home)}, with its conversation and its folder; ${FAIL_HINT}`;
   if (isLeaving(agent) && phase.kind === 'worktree' && phase.outcome !== null) {
@@ -48,7 +49,7 @@ function failWithHome(run: Run, agent: Agent, { at, home }: HomeLost): Step {
     return { run: ended.run, events: [{ kind: 'warning', at, agent: id, state, message: left }, ...ended.events] };
   }
   if (recordedTurn(phase) === null) return failAgent(run, agent, message, at);
-  const cost = costOf(run, agent);
+  const cost = costOf(run, agent, mayHaveRun);
   const ended = recordTurnEnd(run, { agent: id, at, cost, sessionKept: false, failure: 'lost', denials: [] });
   if (ended.isCancelled) return afterCancelled(ended, at);
   const failed = failAgent(ended.run, ended.agent, message, at);
@@ -61,8 +62,8 @@ const FAIL_HINT = '`resume --retry` tries again, with `--when-lost rehome` at an
 const describeGone = (home: string): string => `the worker ${home} is gone`;
 
 /** Nobody knows what the turn has cost; a script costs nothing. */
-function costOf(run: Run, agent: Agent): CostReport | null {
-  if (recordedTurn(agent.phase)?.session == null) return null;
+function costOf(run: Run, agent: Agent, mayHaveRun: boolean): CostReport | null {
+  if (!mayHaveRun || recordedTurn(agent.phase)?.session == null) return null;
   const unknown = { kind: 'estimated', micros: 0, ...(isReplay(run.options) && { canned: true }) } as const;
   return lostTurnCost(run, agent, unknown);
 }

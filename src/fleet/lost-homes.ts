@@ -1,0 +1,134 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WhenLost } from '../core/fleet-options.ts';
+import type { Failed, HomeLost } from '../core/signal.ts';
+import type { Database } from './database.ts';
+import type { Requests } from './requests.ts';
+import { IS_GONE, IS_STEADY } from './worker-name.ts';
+
+const LOOK_EVERY_MS = 1_000;
+
+/** A turn that is under way on another worker. */
+export interface TurnElsewhere {
+  readonly run: string;
+  readonly agent: string;
+  readonly home: string;
+  readonly whenLost: WhenLost;
+  readonly isScript: boolean;
+  /** Whether its agent can go on at another worker. Whoever has a folder of its own, with work in it, cannot. */
+  readonly canMove: () => boolean;
+}
+
+/** What becomes of a turn whose worker is gone. */
+type LostEnd = HomeLost | Failed;
+
+interface Watched {
+  readonly turn: TurnElsewhere;
+  readonly end: (signal: LostEnd) => void;
+}
+
+/**
+ * Looks after the workers on which turns of the runs are under way that this one drives. If one is gone, the run's `--when-lost`
+ * decides; while its agents wait, the run says for what.
+ */
+export class LostHomes {
+  private readonly database: Database;
+  private readonly requests: Pick<Requests, 'stopOf'>;
+  private readonly judge: { readonly name: string; readonly token: string };
+  private readonly watched = new Set<Watched>();
+  /** What each run waits for, as its row says it. */
+  private readonly noted = new Map<string, string>();
+  private isLooking = false;
+
+  /** `judge` is this worker. */
+  constructor(
+    database: Database,
+    requests: Pick<Requests, 'stopOf'>,
+    judge: { readonly name: string; readonly token: string },
+  ) {
+    this.database = database;
+    this.requests = requests;
+    this.judge = judge;
+  }
+
+  /** Waits for an end of a turn, or until its worker is gone and its agent is not to wait for it. */
+  async orLost<T>(turn: TurnElsewhere, ended: Promise<T>): Promise<T | LostEnd> {
+    let watched: Watched | undefined;
+    const lost = new Promise<LostEnd>((end) => {
+      watched = { turn, end };
+      this.watched.add(watched);
+    });
+    this.look();
+    try {
+      return await Promise.race([ended, lost]);
+    } finally {
+      if (watched !== undefined) this.watched.delete(watched);
+    }
+  }
+
+  private async look(): Promise<void> {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    while (this.watched.size > 0 || this.noted.size > 0) {
+      await delay(LOOK_EVERY_MS);
+      await this.lookOnce().catch(() => {});
+    }
+    this.isLooking = false;
+  }
+
+  private async lookOnce(): Promise<void> {
+    const gone = await this.findGone([...new Set(Array.from(this.watched, ({ turn }) => turn.home))]);
+    const waits = new Map<string, TurnElsewhere[]>();
+    for (const { turn, end } of this.watched) {
+      if (!gone.has(turn.home)) continue;
+      const signal = this.decide(turn);
+      if (signal !== null) end(signal);
+      else waits.set(turn.run, [...(waits.get(turn.run) ?? []), turn]);
+    }
+    for (const run of new Set([...waits.keys(), ...this.noted.keys()])) {
+      const text = waits.has(run) ? describeWaits(waits.get(run) ?? []) : null;
+      if ((this.noted.get(run) ?? null) === text) continue;
+      await this.database.query('update raymond.runs set waits_for = $2 where id = $1 and driver = $3', [
+        ...[run, text, this.judge.name],
+      ]);
+      if (text === null) this.noted.delete(run);
+      else this.noted.set(run, text);
+    }
+  }
+
+  /** Those of these workers that are gone. Nobody is, if this one was itself not heard of for a while. */
+  private async findGone(homes: readonly string[]): Promise<ReadonlySet<string>> {
+    const { name, token } = this.judge;
+    const rows = await this.database.query<{ name: string }>(
+      `select name from raymond.workers where name = any($1) and ${IS_GONE}
+       and exists (select 1 from raymond.workers where name = $2 and token = $3 and ${IS_STEADY})`,
+      [homes, name, token],
+    );
+    return new Set(rows.map((row) => row.name));
+  }
+
+  /** What becomes of a turn whose worker is gone; null if its agent waits. */
+  private decide({ run, agent, home, whenLost, isScript, canMove }: TurnElsewhere): LostEnd | null {
+    const base = { at: Date.now(), agent, jitter: Math.random() };
+    if (this.requests.stopOf(run) === 'now') {
+      const message = `the run was stopped while its worker ${home} was gone; nobody knows how far the turn came`;
+      const failure = { kind: isScript ? 'interrupted' : 'stopped', message } as const;
+      return { kind: 'failed', ...base, failure, cost: null, progress: 'none' };
+    }
+    if (whenLost === 'fail') return { kind: 'home_lost', ...base, home, to: null, mayHaveRun: true };
+    return whenLost === 'rehome' && canMove()
+      ? { kind: 'home_lost', ...base, home, to: this.judge.name, mayHaveRun: true }
+      : null;
+  }
+}
+
+const MOST_NAMES = 3;
+
+/** Words to follow "waits for". */
+function describeWaits(turns: readonly TurnElsewhere[]): string {
+  const homes = [...new Set(turns.map(({ home }) => home))].toSorted();
+  const agents = turns.map(({ agent }) => agent);
+  const named = agents.length > MOST_NAMES ? `${agents.length} agents` : agents.join(' and ');
+  return homes.length === 1
+    ? `the worker ${homes[0]}, which is gone and has ${named}`
+    : `the workers ${homes.join(' and ')}, which are gone and have ${named}`;
+}
