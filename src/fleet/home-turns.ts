@@ -41,6 +41,7 @@ export class HomeTurns {
   private readonly worker: WorkerContext;
   private readonly guests = new Map<string, Guest>();
   private readonly underWay = new Map<string, { readonly agent: string; readonly run: string; world: HomeWorld }>();
+  private readonly drivenHere = new Set<string>();
   /** The requests that were passed on. */
   private readonly told = new Set<string>();
 
@@ -86,8 +87,19 @@ export class HomeTurns {
     }
   };
 
+  /** Drives a run from here: its conversations are free for that, as soon as what is under way in them has ended. */
+  async besides<T>(run: string, drive: () => Promise<T>): Promise<T> {
+    this.drivenHere.add(run);
+    try {
+      await this.leave(run);
+      return await drive();
+    } finally {
+      this.drivenHere.delete(run);
+    }
+  }
+
   /** Closes what there is of a run that is over, or is driven from here from now on. */
-  async leave(run: string): Promise<void> {
+  private async leave(run: string): Promise<void> {
     const room = this.guests.get(run)?.room;
     this.guests.delete(run);
     if (room !== undefined) await leaveRoom(room);
@@ -116,6 +128,7 @@ export class HomeTurns {
       room.agents.delete(queued.agent);
       // Before its end counts: the next turn of the conversation may be taken elsewhere.
       if (room.isLeft) await leaveRoom(room);
+      else if (this.drivenHere.has(queued.run)) await this.leave(queued.run);
       const outcome = { signals: world.signals.splice(0), end };
       await database.whenReachable(() => storeOutcome(database, queued, outcome));
       return true;

@@ -17,6 +17,9 @@ export class Slots {
   /** The world of a run whose turns share the slots with those of the others. */
   wrap = (world: World): World => {
     const prepared = new Set<string>();
+    /** Agents that stand in line, and those of them that are to end. */
+    const inLine = new Set<string>();
+    const unneeded = new Set<string>();
     return {
       ...world,
       async prepare(turn) {
@@ -25,19 +28,31 @@ export class Slots {
         return signal;
       },
       take: async (turn) => {
+        const { agent } = turn;
         // What an earlier process has started runs already, slot or not.
-        const isNew = turn.kind !== 'sleep' && turn.kind !== 'worktree' && prepared.delete(turn.agent);
+        const isNew = turn.kind !== 'sleep' && turn.kind !== 'worktree' && prepared.delete(agent);
         if (turn.kind !== 'claude') return world.take(turn);
-        if (isNew && this.free <= 0) await new Promise<void>((go) => this.line.push(go));
+        if (isNew && this.free <= 0) {
+          inLine.add(agent);
+          await new Promise<void>((go) => this.line.push(go));
+          inLine.delete(agent);
+        }
         // It is on record and was never started: whoever goes on with the run takes it again.
         if (isNew && this.leaving.aborted) return null;
         this.free -= 1;
         try {
-          return await world.take(turn);
+          const taken = world.take(turn);
+          // It tells how it ended, as any other.
+          if (unneeded.delete(agent)) world.end(agent);
+          return await taken;
         } finally {
           this.free += 1;
           this.line.shift()?.();
         }
+      },
+      end(agent) {
+        if (inLine.has(agent)) unneeded.add(agent);
+        else world.end(agent);
       },
     };
   };

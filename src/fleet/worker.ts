@@ -99,9 +99,9 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     }
     if (leaving.signal.aborted) return NEVER;
     say(`${wanted.run} is taken up`);
-    await homeTurns.leave(wanted.run);
+    const driving = homeTurns.besides(wanted.run, () => driveRun(wanted, worker));
     // Its entry in the queue stays for whoever goes on with the run.
-    if (!(await during(driveRun(wanted, worker)))) return NEVER;
+    if (!(await during(driving))) return NEVER;
     say(`${wanted.run} has ended`);
   };
   const turn = async (wanted: QueuedTurn): Promise<void> => {
