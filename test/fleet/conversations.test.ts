@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { formatClaudeVersion } from '../../src/turns/claude/find-claude.ts';
 import { PINNED, type Pinned } from '../claude-code/pinned.ts';
 import { type MessagesApi, startMessagesApi } from '../messages-api/server.ts';
@@ -13,7 +14,13 @@ let api: MessagesApi;
 
 beforeAll(async () => {
   server = await PostgresServer.start();
-  api = await startMessagesApi();
+  // The first answer to each such prompt never comes.
+  const asked = new Set<string>();
+  api = await startMessagesApi(({ prompt }) => {
+    if (!prompt.startsWith('next') || asked.has(prompt)) return undefined;
+    asked.add(prompt);
+    return { blocks: [], delayMs: 600_000 };
+  });
 });
 
 afterAll(async () => {
@@ -57,23 +64,46 @@ const withEachClaude = (tests: (pinned: Pinned) => void): void => {
 };
 
 withEachClaude(({ path, version }) => {
-  test('the database has what was said as soon as the next turn begins, although the conversation stays open', () =>
+  test('a conversation goes on at another worker if its own is gone in the middle of a turn, and knows what was said', () =>
     inFleet(async (fleet) => {
       const next = `next ${version.join('.')}`;
+      await fleet.database.query(`update raymond.about set worker_deadline = '2 seconds'`);
       fleet.write({
         'talk/START.md': 'the word is plum «say <goto>NEXT.md</goto> noted»',
-        'talk/NEXT.md': `${next} «delay 1500» «say <result>over</result>»`,
+        'talk/NEXT.md': `${next} «say <result>over</result>»`,
       });
-      await startWorker(fleet, 'one');
-      const following = fleet.run('run', 'talk', '--run-id', 'talk', '--claude', path);
-      const { messages } = await api.seen(({ prompt }) => prompt.startsWith(next));
+      const one = await startWorker(fleet, 'one');
+      const following = fleet.run('run', 'talk', '--run-id', 'talk', '--claude', path, '--when-lost', 'rehome');
+      await api.seen(({ prompt }) => prompt.startsWith(next));
+      // Although the conversation is open, what was said in the turn before is there.
       const copy = await readCopy(fleet);
-      expect(JSON.stringify(messages)).toContain('the word is plum');
       expect(copy?.worker).toBe('one');
       expect(copy?.text).toContain('the word is plum');
       expect(copy?.text).toContain('noted');
       expect(copy?.text).not.toContain(next);
-      expect(await following).toMatchObject({ code: 0, out: 'over\n' });
-      expect((await readCopy(fleet))?.text).toContain('over</result>');
+
+      await startWorker(fleet, 'two');
+      await one.kill('SIGKILL');
+      const ended = await following;
+      expect(ended).toMatchObject({ code: 0, out: 'over\n' });
+      expect(ended.err).toContain('the worker one is gone: goes on at two');
+      const asked = api.requests.filter(({ prompt }) => prompt.startsWith(next));
+      expect(asked).toHaveLength(2);
+      for (const { messages } of asked) {
+        expect(JSON.stringify(messages)).toContain('the word is plum');
+        expect(JSON.stringify(messages)).toContain('noted');
+      }
+      expect(await readCopy(fleet)).toMatchObject({ worker: 'two', text: expect.stringContaining(next) });
+
+      const journal = (): Promise<unknown> =>
+        fleet.database.query('select seq, change from raymond.journal order by seq');
+      const before = await journal();
+      const [run] = await fleet.database.query<{ mark: string }>('select mark from raymond.runs');
+      const leftovers = (): Promise<readonly unknown[]> => findMarkedProcesses(`talk/${run?.mark}/`);
+      expect(await leftovers()).not.toStrictEqual([]);
+      await startWorker(fleet, 'one');
+      expect(await leftovers()).toStrictEqual([]);
+      expect(await journal()).toStrictEqual(before);
+      expect(api.requests.filter(({ prompt }) => prompt.startsWith(next))).toHaveLength(2);
     }));
 });
