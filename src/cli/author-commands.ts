@@ -55,6 +55,7 @@ export const AUTHOR_COMMANDS: readonly CommandSpec[] = [
       ['--run <run>', 'draw this run, even if there is a file of the same name'],
       PLATFORM_FLAG,
       ROOT_FLAG,
+      ...DATABASE_FLAGS,
     ],
     examples: ['raymond graph workflows/coding', 'raymond graph last --html'],
     exits: [

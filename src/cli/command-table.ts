@@ -233,6 +233,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
       ['--port <port>', 'the port to listen on (default: a free one)'],
       ['--token-file <file>', 'a file with the token that lets users in (default: a random one)'],
       ['--open', 'open the page in a browser'],
+      ...DATABASE_FLAGS,
     ],
     examples: ['raymond serve --open', 'raymond serve --root ~/projects --port 7777'],
     load: async () => (await import('./commands/serve.ts')).handleServe,
@@ -241,7 +242,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   {
     name: 'mcp',
     summary: 'let Claude Code and other MCP clients start and read runs, over stdin and stdout',
-    flags: [['--allow-answers', 'let them also answer questions that are meant for a person']],
+    flags: [['--allow-answers', 'let them also answer questions that are meant for a person'], ...DATABASE_FLAGS],
     examples: ['claude mcp add raymond -- raymond mcp'],
     load: async () => (await import('./commands/mcp.ts')).handleMcp,
   },

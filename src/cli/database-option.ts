@@ -1,6 +1,7 @@
 import type { DatabaseRuns } from '../fleet/database-runs.ts';
 import { loadConfig } from '../runtime/load-config.ts';
 import type { RunLocation } from '../runtime/open-runs.ts';
+import type { RunControl } from '../runtime/run-control.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type FlagSpec, type ParsedOptions, usageError } from './command.ts';
 
@@ -55,4 +56,18 @@ export async function withRunPlace<T>(
   } finally {
     await database.close();
   }
+}
+
+/** The runs of a database for programs that start commands of their own: those must find the same database. */
+export function withDatabase(
+  env: NodeJS.ProcessEnv,
+  address: string | null,
+  { database }: RunPlace,
+): { readonly env: NodeJS.ProcessEnv; readonly database?: { readonly name: string; readonly control: RunControl } } {
+  if (address === null || database === null) return { env };
+  const { name, reader, stop, prunePlace } = database;
+  return {
+    env: { ...env, RAYMOND_DATABASE: address },
+    database: { name, control: { location: reader, stop, prunePlace } },
+  };
 }

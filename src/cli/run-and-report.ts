@@ -1,6 +1,7 @@
 import type { Event } from '../core/event.ts';
 import { formatJson } from '../core/json.ts';
 import type { Run } from '../core/run.ts';
+import { EXIT } from '../errors.ts';
 import { createEventDocument } from '../events/event-document.ts';
 import type { RunLocation } from '../runtime/open-runs.ts';
 import { streamRunEvents } from '../runtime/run-files.ts';
@@ -80,6 +81,24 @@ export async function runAndReport(
   } finally {
     reporter.close();
   }
+}
+
+/** Starts a run that goes on by itself and prints its id. */
+export async function leaveRun(
+  startRun: (observers: Partial<RunObservers>) => Promise<RunHandle>,
+  { out }: Terminal,
+): Promise<number> {
+  const handle = await startRun({});
+  out(`${handle.id}\n`);
+  // Only the following ends.
+  handle.stop();
+  await handle.finished.catch(() => {});
+  return EXIT.completed;
+}
+
+/** Refuses to leave a run alone that this process is to drive. */
+export function refuseDetaching({ detach }: ParsedOptions): void {
+  if (detach === true) throw usageError('--detach leaves a run to the workers of a database: it needs a --database');
 }
 
 /** Calls each of these, even if others fail: an observer must not disturb a run. */

@@ -36,6 +36,8 @@ const RETRY_FLAGS: readonly FlagSpec[] = [
   ['--take-over', 'take the run over from a process on another machine'],
 ];
 
+const DETACH_FLAG: FlagSpec = ['--detach', 'with a database: do not follow the run, only print its id'];
+
 /** The flags of `run`. */
 export const RUN_FLAGS: readonly FlagSpec[] = [
   ['--input <text>', 'the value of {{result}} in the first state: a text, @FILE, or - for stdin'],
@@ -46,6 +48,7 @@ export const RUN_FLAGS: readonly FlagSpec[] = [
   ...OUTPUT_FLAGS,
   ...DATABASE_FLAGS,
   ['--label <name=value>', 'with a database: only a worker with this label; may be repeated', 'repeatable'],
+  DETACH_FLAG,
   ['--resume <run>', 'the same as `raymond resume RUN`'],
   ...RETRY_FLAGS.map(([form, help]): FlagSpec => [form, `with --resume: ${help}`]),
   ['--init-config', 'only write .raymond/config.toml, with every option explained'],
@@ -57,4 +60,5 @@ export const RESUME_FLAGS: readonly FlagSpec[] = [
   ...OPTIONS.flatMap((option) => flagsOf(option, false)),
   ...OUTPUT_FLAGS,
   ...DATABASE_FLAGS,
+  DETACH_FLAG,
 ];

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deriveObservedStatus, type OwnerInfo } from '../core/observed-status.ts';
@@ -31,6 +32,7 @@ const ROWS_PER_READ = 500;
 /** The runs of a database. `close` removes what was read of turns. */
 export function createDatabaseReader(database: Database): RunReader & { readonly close: () => Promise<void> } {
   const turns = new TurnFilesCache(database);
+  const list = new RunList(database);
   const loadHistory = async (id: string, upToSeq: number): Promise<HistoryCollector> => {
     const collector = new HistoryCollector(MAX_TRANSITIONS);
     for await (const { seq, events } of readChanges(database, id, 0)) {
@@ -45,9 +47,9 @@ export function createDatabaseReader(database: Database): RunReader & { readonly
       const ids = rows.map(({ id }) => id);
       return resolveReference(reference, ids.toSorted(), database.name, async () => ids.at(-1) ?? 'last');
     },
-    listRuns: async () => (await observeRuns(database, null)).map(toListed).sort(compareSummaries),
+    listRuns: () => list.read(),
     async observeRun(id) {
-      const [observed] = await observeRuns(database, id);
+      const [observed] = await observeRuns(database, [id]);
       if (observed === undefined) throw noSuchRunError(id);
       if ('error' in observed) throw observed.error;
       return observed;
@@ -67,6 +69,7 @@ export function createDatabaseReader(database: Database): RunReader & { readonly
       return collector.archived;
     },
     countOpenConversations: () => 0,
+    findStart: async (_, after) => ({ afterSeq: after }),
     watch() {
       const woken = new AbortController();
       const wake = (): void => woken.abort();
@@ -81,6 +84,11 @@ export function createDatabaseReader(database: Database): RunReader & { readonly
       return row?.status === 'running';
     },
     turnFolder: (id, turn) => turns.folderOf(id, turn),
+    async findTurnFolder(id, turn) {
+      const folder = await turns.folderOf(id, turn);
+      return existsSync(folder) ? folder : null;
+    },
+    findWorkflow: ({ id }) => turns.unpackWorkflowOf(id),
     hasLiveTurns: false,
     readQuestionEnd: (id, ask) => selectQuestionEnd(database, id, ask),
     async answer(id, answer, uploads) {
@@ -125,13 +133,13 @@ interface ObservedRow extends DriverRow {
 
 type ReadRun = ObservedRun | { readonly id: string; readonly error: RaymondError };
 
-/** Observes one run, or all: each with its snapshot, the rows after that and its worker, as they were at one moment. */
-async function observeRuns(database: Database, id: string | null): Promise<readonly ReadRun[]> {
+/** Observes runs: each with its snapshot, the rows after that and its worker, as they were at one moment. */
+async function observeRuns(database: Database, ids: readonly string[]): Promise<readonly ReadRun[]> {
   const rows = await database.query<ObservedRow>(
     `select id, status, snapshot, ${DRIVER_COLUMNS},
        array(select change from raymond.journal where run = id and journal.seq > snapshot_seq order by journal.seq) as changes
-     from raymond.runs ${WITH_DRIVER} where $1::text is null or id = $1`,
-    [id],
+     from raymond.runs ${WITH_DRIVER} where id = any($1)`,
+    [ids],
   );
   return rows.map((row) => {
     try {
@@ -147,13 +155,40 @@ function toObserved(database: Database, row: ObservedRow): ObservedRun {
   const name = nameRun(database, row.id);
   const { run, journal } = replayRows(parseSavedRun(row.snapshot, name), row.changes, name);
   const damage: readonly string[] = [];
-  // One that was resumed, and that no worker has begun with, waits for that, too.
-  const waitsFor = row.status === 'running' ? describeWait(row) : null;
-  const waiting = waitsFor === null ? {} : { waitsFor };
-  if (run.status !== 'running') return { run, observedStatus: run.status, owner: null, damage, journal, ...waiting };
+  if (row.status !== 'running') return { run, observedStatus: run.status, owner: null, damage, journal };
+  const waitsFor = describeWait(row);
   const owner: OwnerInfo | null = row.is_alive ? { state: 'alive', pid: row.pid, host: row.host } : null;
-  return { run, observedStatus: deriveObservedStatus(run, 'alive'), owner, damage, journal, ...waiting };
+  // One that was resumed, and that no worker has begun with, is about to run again.
+  const observedStatus = run.status === 'running' ? deriveObservedStatus(run, 'alive') : 'running';
+  return { run, observedStatus, owner, damage, journal, ...(waitsFor !== null && { waitsFor }) };
 }
 
 const toListed = (read: ReadRun): RunSummary | UnreadableRun =>
   'error' in read ? { kind: 'unreadable', ...read } : toRunSummary(read);
+
+/** Lists all runs, again and again: one that has not changed is not read anew. */
+class RunList {
+  private readonly database: Database;
+  private known: ReadonlyMap<string, { readonly version: string; readonly listed: RunSummary | UnreadableRun }> =
+    new Map();
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  async read(): Promise<readonly (RunSummary | UnreadableRun)[]> {
+    const rows = await this.database.query<{ id: string; version: string }>(
+      `select id, concat_ws('/', mark, seq, status, driver, waits_for, pid, is_alive) as version from (
+         select id, mark, seq, status, ${DRIVER_COLUMNS} from raymond.runs ${WITH_DRIVER}) as runs`,
+    );
+    const stale = rows.filter(({ id, version }) => this.known.get(id)?.version !== version).map(({ id }) => id);
+    const read = new Map((await observeRuns(this.database, stale)).map(toListed).map((listed) => [listed.id, listed]));
+    const entries = rows.flatMap(({ id, version }) => {
+      const listed = read.get(id) ?? this.known.get(id)?.listed;
+      // One that is gone by now was removed meanwhile.
+      return listed === undefined ? [] : [{ version, listed }];
+    });
+    this.known = new Map(entries.map((entry) => [entry.listed.id, entry]));
+    return entries.map(({ listed }) => listed).sort(compareSummaries);
+  }
+}

@@ -42,6 +42,8 @@ export interface DatabaseRunRequest extends RunRequest, WithWarnings {
 
 /** The runs of a database, for those who start, steer and watch them. */
 export interface DatabaseRuns {
+  /** The name of the database in messages. */
+  readonly name: string;
   readonly reader: RunReader;
   start(path: string, request: DatabaseRunRequest): Promise<RunHandle>;
   resume(runRef: string, request: ResumeRequest & WithWarnings): Promise<RunHandle>;
@@ -71,6 +73,7 @@ export async function openDatabaseRuns(
   }
   const reader = createDatabaseReader(database);
   return {
+    name: database.name,
     reader,
     start(path, request) {
       tell = request.warn ?? warn;

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { TurnRef } from '../core/due.ts';
 import { turnFiles } from '../process/turn-files.ts';
+import { noSuchRunError } from '../store/load.ts';
 import type { Database } from './database.ts';
+import { unpackWorkflow } from './workflow-archive.ts';
 
 /*
  * What a turn was asked and what it said is in files of its worker. When it has ended, a copy goes into the database, so that the
@@ -51,9 +53,11 @@ export class TurnFilesCache {
   }
 
   /** The folder of a turn; it does not exist if the database has no files of the turn. */
-  async folderOf(run: string, { agent, number }: TurnRef): Promise<string> {
-    this.root ??= mkdtempSync(join(tmpdir(), 'raymond-turns-'));
-    const folder = join(this.root, `${number}-${Buffer.from(`${run}/${agent}`).toString('base64url').slice(0, 200)}`);
+  async folderOf(run: string, { agent, number }: Pick<TurnRef, 'agent' | 'number'>): Promise<string> {
+    const folder = join(
+      this.makeRoot(),
+      `${number}-${Buffer.from(`${run}/${agent}`).toString('base64url').slice(0, 200)}`,
+    );
     if (existsSync(folder)) return folder;
     const [row] = await this.database.query<{ files: Buffer }>(
       'select files from raymond.turns where run = $1 and agent = $2 and number = $3',
@@ -67,6 +71,23 @@ export class TurnFilesCache {
       if (content !== undefined) writeFileSync(join(folder, file), Buffer.from(content, 'base64'), { mode: 0o600 });
     }
     return folder;
+  }
+
+  /** Unpacks the workflow of a run, as it was when the run started. */
+  async unpackWorkflowOf(run: string): Promise<{ readonly path: string; readonly root: string }> {
+    const [row] = await this.database.query<{ hash: string; path: string; archive: Buffer }>(
+      'select hash, workflow_path as path, archive from raymond.runs join raymond.workflows on hash = workflow where id = $1',
+      [run],
+    );
+    if (row === undefined) throw noSuchRunError(run);
+    const folder = join(this.makeRoot(), 'workflows');
+    const path = await unpackWorkflow(folder, row.hash, row.path, async () => row.archive);
+    return { path, root: join(folder, row.hash) };
+  }
+
+  private makeRoot(): string {
+    this.root ??= mkdtempSync(join(tmpdir(), 'raymond-turns-'));
+    return this.root;
   }
 
   close(): void {

@@ -12,7 +12,7 @@ export const QUESTION_TOOLS: readonly Tool[] = [
     input: {},
     output: { questions: z.array(z.looseObject({ run_id: z.string(), ask_id: z.string(), question: z.string() })) },
     readOnly: true,
-    call: async (_, { cwd }) => ({ ...(createAsksDocument(await listQuestions(cwd)) as object) }),
+    call: async (_, { control }) => ({ ...(createAsksDocument(await listQuestions(control.location)) as object) }),
   }),
   defineTool({
     name: 'answer_question',
@@ -27,10 +27,11 @@ export const QUESTION_TOOLS: readonly Tool[] = [
     },
     output: { run_id: z.string(), ask_id: z.string(), goes_on: z.boolean() },
     readOnly: false,
-    call: async ({ run, ask, text }, { cwd, env, command }) => {
-      const answered = await answerQuestion(run, { cwd, env, ask, text, uploads: [] });
-      if ((await waitUntilTakenUp(answered, cwd)) === 'undriven')
-        await continueDetachedRun(answered.run, { cwd, env, command });
+    call: async ({ run, ask, text }, { cwd, control, env, command }) => {
+      const { location } = control;
+      const answered = await answerQuestion(run, { cwd: location, env, ask, text, uploads: [] });
+      if ((await waitUntilTakenUp(answered, location)) === 'undriven')
+        await continueDetachedRun(answered.run, { cwd, location, env, command });
       return { run_id: answered.run, ask_id: answered.ask, goes_on: true };
     },
   }),

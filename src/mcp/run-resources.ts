@@ -24,7 +24,7 @@ export const statusResource = (run: string): RunResource => ({
 });
 
 /** Registers what links lead to. */
-export function registerRunResources(server: McpServer, { cwd, now }: McpContext): void {
+export function registerRunResources(server: McpServer, context: McpContext): void {
   const template = (path: string): ResourceTemplate =>
     new ResourceTemplate(`raymond://runs/{run}/${path}`, { list: undefined });
   server.registerResource(
@@ -32,7 +32,7 @@ export function registerRunResources(server: McpServer, { cwd, now }: McpContext
     template('log'),
     { title: 'The log of a run', mimeType: LOG_TYPE },
     async ({ href }, { run }) => {
-      const text = (await readLogLines(String(run), cwd, {})).join('\n');
+      const text = (await readLogLines(String(run), context, {})).join('\n');
       return { contents: [{ uri: href, mimeType: LOG_TYPE, text: text.slice(-MAX_RESOURCE_CHARS) }] };
     },
   );
@@ -41,8 +41,8 @@ export function registerRunResources(server: McpServer, { cwd, now }: McpContext
     template('status'),
     { title: 'The status of a run', mimeType: STATUS_TYPE },
     async ({ href }, { run }) => {
-      const report = await getStatus(String(run), cwd);
-      const text = JSON.stringify(createStatusDocument(report, report.history, now()));
+      const report = await getStatus(String(run), context.control.location);
+      const text = JSON.stringify(createStatusDocument(report, report.history, context.now()));
       return { contents: [{ uri: href, mimeType: STATUS_TYPE, text }] };
     },
   );
@@ -54,7 +54,7 @@ const MAX_RESOURCE_CHARS = 8_000_000;
 /** Reads the last lines of the log of a run; all of them without `tail`. */
 export async function readLogLines(
   run: string,
-  cwd: string,
+  { cwd, control }: Pick<McpContext, 'cwd' | 'control'>,
   {
     agent,
     state,
@@ -64,7 +64,7 @@ export async function readLogLines(
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
   await writeLogs(run, {
-    ...{ cwd, write, writeMessage: write },
+    ...{ cwd, location: control.location, write, writeMessage: write },
     ...(agent !== undefined && { agent }),
     ...(state !== undefined && { state }),
     ...(tail !== undefined && { tail }),

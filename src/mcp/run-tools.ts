@@ -6,7 +6,6 @@ import { createStatusDocument } from '../events/run-document.ts';
 import { startDetachedRun } from '../runtime/detached-run.ts';
 import { listRuns, toRunListDocument } from '../runtime/list-runs.ts';
 import { getStatus } from '../runtime/status.ts';
-import { stopRun } from '../runtime/stop.ts';
 import { logResource, readLogLines, statusResource } from './run-resources.ts';
 import { defineTool, type McpContext, type RunResource, type Tool } from './tool.ts';
 
@@ -52,7 +51,7 @@ export const RUN_TOOLS: readonly Tool[] = [
     readOnly: false,
     call: async (args, context) => {
       const { workflow, input, budget_usd, model, variables = {}, agent, wait_seconds } = args;
-      const { command, cwd, env, now } = context;
+      const { command, cwd, control, env, now } = context;
       const flags = [
         ...(budget_usd === undefined ? [] : [`--budget=${budget_usd}`]),
         ...(model === undefined ? [] : [`--model=${model}`]),
@@ -60,7 +59,7 @@ export const RUN_TOOLS: readonly Tool[] = [
         ...Object.entries(variables).map(([name, value]) => `--var=${name}=${value}`),
       ];
       const id = await startDetachedRun({
-        ...{ command, cwd, env, flags, now: now(), workflow: resolve(cwd, workflow) },
+        ...{ command, cwd, location: control.location, env, flags, now: now(), workflow: resolve(cwd, workflow) },
         ...(input !== undefined && { input }),
       });
       return awaitRun(id, wait_seconds, context);
@@ -95,7 +94,9 @@ export const RUN_TOOLS: readonly Tool[] = [
     input: { limit: z.number().int().min(1).max(1_000).default(50) },
     output: { runs: z.array(z.looseObject({ run_id: z.string(), status: z.string() })) },
     readOnly: true,
-    call: async ({ limit }, { cwd }) => ({ ...toRunListDocument((await listRuns(cwd)).slice(0, limit)) }),
+    call: async ({ limit }, { control }) => ({
+      ...toRunListDocument((await listRuns(control.location)).slice(0, limit)),
+    }),
   }),
   defineTool({
     name: 'run_logs',
@@ -115,10 +116,10 @@ export const RUN_TOOLS: readonly Tool[] = [
     },
     readOnly: true,
     links: ({ run_id, is_cut }) => (is_cut === true ? [logResource(String(run_id))] : []),
-    call: async ({ run, agent, state, tail }, { cwd }) => {
-      const { run: found } = await getStatus(run, cwd);
+    call: async ({ run, agent, state, tail }, context) => {
+      const { run: found } = await getStatus(run, context.control.location);
       // One more than wanted, to know whether there are more.
-      const lines = await readLogLines(found.id, cwd, { agent, state, tail: tail + 1 });
+      const lines = await readLogLines(found.id, context, { agent, state, tail: tail + 1 });
       const text = lines.slice(-tail).join('\n');
       const log = text.slice(-MAX_LOG_CHARS);
       const isCut = lines.length > tail || log.length < text.length;
@@ -135,8 +136,8 @@ export const RUN_TOOLS: readonly Tool[] = [
     readOnly: false,
     destructive: true,
     call: async ({ run, now }, context) => {
-      const { cwd, env } = context;
-      await stopRun(run, { cwd, env, now, signal: AbortSignal.timeout(STOP_WAIT_MS) });
+      const { control, env } = context;
+      await control.stop(run, { env, now, signal: AbortSignal.timeout(STOP_WAIT_MS) });
       return readStatus(run, context);
     },
   }),
@@ -150,8 +151,8 @@ const POLL_INTERVAL_MS = 250;
 
 type StatusDocument = Readonly<Record<string, unknown>> & { readonly agents: readonly object[] };
 
-async function readStatus(run: string, { cwd, now }: McpContext): Promise<Record<string, unknown>> {
-  const report = await getStatus(run, cwd);
+async function readStatus(run: string, { control, now }: McpContext): Promise<Record<string, unknown>> {
+  const report = await getStatus(run, control.location);
   const document = createStatusDocument(report, report.history, now()) as StatusDocument;
   const agents = document.agents.slice(0, MAX_AGENTS);
   return { ...document, agents, agents_left_out: document.agents.length - agents.length };
@@ -159,7 +160,7 @@ async function readStatus(run: string, { cwd, now }: McpContext): Promise<Record
 
 async function awaitRun(run: string, seconds: number, context: McpContext): Promise<Record<string, unknown>> {
   const deadline = context.now() + seconds * 1_000;
-  while (context.now() < deadline && isLive((await getStatus(run, context.cwd)).observedStatus))
+  while (context.now() < deadline && isLive((await getStatus(run, context.control.location)).observedStatus))
     await delay(POLL_INTERVAL_MS);
   return readStatus(run, context);
 }

@@ -1,11 +1,14 @@
 import type { z } from 'zod';
 import { RaymondError } from '../errors.ts';
 import { sanitize } from '../events/sanitize.ts';
+import type { RunControl } from '../runtime/run-control.ts';
 
 /** What the tools work with. */
 export interface McpContext {
   /** The folder in which the client works. */
   readonly cwd: string;
+  /** The runs that it works with. */
+  readonly control: RunControl;
   readonly env: NodeJS.ProcessEnv;
   readonly command: readonly [string, ...string[]];
   readonly version: string;

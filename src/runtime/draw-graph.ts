@@ -15,16 +15,15 @@ import { buildGraph } from '../graph/build.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { lintSource } from '../lint/lint.ts';
-import { findLayout } from '../store/layout.ts';
-import { observeRun } from '../store/observed-run.ts';
-import { resolveRunId } from '../store/runs.ts';
 import { workflowPathError } from '../workflow/locate.ts';
 import { mergeSources } from '../workflow/merge-sources.ts';
 import { type CallLimits, readWorkflowSet } from '../workflow/workflow-set.ts';
 import type { SourceSettings } from '../workflow/workflow-source.ts';
 import { addBashSyntaxErrors } from './bash-syntax.ts';
 import { type LintRequest, limitsOf, readAnalysisSettings } from './lint-workflow.ts';
+import { openRuns, type RunLocation } from './open-runs.ts';
 import { streamRunEvents } from './run-files.ts';
+import type { RunReader } from './run-reader.ts';
 import { callLimitsOf } from './run-workflows.ts';
 import { addAnswers } from './turn-answers.ts';
 
@@ -67,37 +66,57 @@ export async function drawCoverage(
 }
 
 /** Draws a run, given by its id, a unique beginning of it or `last`, over its workflow as that is now. */
-export async function drawRun(runRef: string, format: GraphFormat, cwd = process.cwd()): Promise<Drawing> {
-  const layout = findLayout(cwd);
-  const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
-  const turnFolderOf = ({ end }: PastTurn): string => layout.turnFolder(run.id, turnRefOf(end));
+export async function drawRun(
+  runRef: string,
+  format: GraphFormat,
+  location: RunLocation = process.cwd(),
+): Promise<Drawing> {
+  const runs = openRuns(location);
+  const { run, observedStatus } = await runs.observeRun(await runs.resolveRunId(runRef));
   const counter = new TransitionCounter();
   const collector = new TurnCollector();
-  for await (const event of streamRunEvents(run.id, cwd)) {
+  for await (const event of streamRunEvents(run.id, location)) {
     counter.add(event);
     collector.add(event);
   }
-  const loaded = await readRunWorkflow(run);
+  const loaded = await readRunWorkflow(run, runs);
   const graph = loaded.source === null ? emptyGraph(run) : buildDrawableGraph(loaded.source);
+  const folders = format === 'html' ? await findTurnFolders(runs, run.id, collector.states) : NO_FOLDERS;
   const diagram = composeDiagram(graph, { counts: counter, agents: run.agents });
   const text = await draw({ ...diagram, name: run.id }, format, {
     source: loaded.source,
     headline: formatHeadline(run, observedStatus),
-    turns: format === 'html' ? addAnswers(collector.states, turnFolderOf) : new Map(),
+    turns: format === 'html' ? addAnswers(collector.states, (turn) => folders.get(turn) ?? '') : new Map(),
   });
   return { name: run.id, text, warning: loaded.warning };
+}
+
+const NO_FOLDERS: ReadonlyMap<PastTurn, string> = new Map();
+
+async function findTurnFolders(
+  runs: RunReader,
+  id: string,
+  states: TurnsByState,
+): Promise<ReadonlyMap<PastTurn, string>> {
+  const folders = new Map<PastTurn, string>();
+  for (const { turns } of states.values())
+    for (const turn of turns) folders.set(turn, await runs.turnFolder(id, turnRefOf(turn.end)));
+  return folders;
 }
 
 /** Reads the workflow of a run. If it was moved or is damaged, only the recorded steps are drawn. */
 async function readRunWorkflow(
   run: Run,
+  runs: RunReader,
 ): Promise<{ readonly source: WorkflowSource | null; readonly warning: string | null }> {
   const { workflow, options } = run;
   const { resetStack, variables } = options;
   try {
     const { platform } = workflow;
     const settings = { platform, resetStack, variables: Object.keys(variables) };
-    const source = await readSource(workflow.path, settings, callLimitsOf(options, run));
+    const { path, root } = await runs.findWorkflow(run);
+    const limits = callLimitsOf(options, run);
+    const source = await readSource(path, settings, root === undefined ? limits : { ...limits, root, known: {} });
     return { source, warning: null };
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { watchFile } from '../process/watch.ts';
 import { writeAnswer } from '../store/answer-file.ts';
 import { readArchivedAgents } from '../store/archived-agents.ts';
@@ -6,6 +8,7 @@ import { findJournalDamage } from '../store/damage.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { findTailOffset } from '../store/journal-tail.ts';
 import type { StoreLayout } from '../store/layout.ts';
+import { loadSnapshot } from '../store/load.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { ownerOf } from '../store/owner.ts';
 import { listCheckedRuns, listStoredRuns, resolveRunId } from '../store/runs.ts';
@@ -32,12 +35,23 @@ export const createFileReader = (layout: StoreLayout): RunReader => ({
   loadHistory: (id, upToSeq) => loadHistory(layout, id, upToSeq),
   readArchivedAgents: (id, upToSeq) => readArchivedAgents(layout, id, upToSeq),
   countOpenConversations: (id) => countOpenConversations(layout, id),
+  async findStart(id, after) {
+    const { run, journal } = await loadSnapshot(layout, id);
+    const { offset, owner, checkedFrom } = journal;
+    return { afterSeq: after, checkedFrom, ...(after >= run.seq ? { offset, owner } : { offset: 0 }) };
+  },
   watch: (id) => watchFile(layout.journalFile(id), OWNER_POLL_INTERVAL_MS),
   async isDriven(id) {
     const owner = await ownerOf(layout.runFolder(id));
     return owner !== undefined && owner.state !== 'gone';
   },
   turnFolder: async (id, turn) => layout.turnFolder(id, turn),
+  async findTurnFolder(id, { agent, number }) {
+    const names = await readdir(layout.turnsFolder(id)).catch((): string[] => []);
+    const name = names.find((each) => layout.parseTurnFolder(each, agent)?.number === number);
+    return name === undefined ? null : join(layout.turnsFolder(id), name);
+  },
+  findWorkflow: async ({ workflow }) => ({ path: workflow.path }),
   hasLiveTurns: true,
   readQuestionEnd: async (id, ask) =>
     (await import('../store/question-end.ts')).readQuestionEnd(layout.answerFile(id, ask)),

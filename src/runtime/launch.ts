@@ -16,6 +16,8 @@ export interface Launch {
   readonly stdin?: string;
   /** Whether what it was started for has happened: a run exists, or has an owner again. */
   readonly hasBegun: () => Promise<boolean>;
+  /** Whether it ends, with exit code 0, as soon as that has happened. */
+  readonly leaves?: boolean;
 }
 
 const POLL_INTERVAL_MS = 50;
@@ -25,7 +27,7 @@ const MAX_WAIT_MS = 15_000;
  * Starts a command of Raymond in a session of its own and waits until it has begun its work. Its streams are files without a
  * name, so nothing of it depends on the server. If it ends before, its last words are the refusal.
  */
-export async function launch({ command, cwd, env, args, stdin = '', hasBegun }: Launch): Promise<void> {
+export async function launch({ command, cwd, env, args, stdin = '', hasBegun, leaves = false }: Launch): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-launch-'));
   const [inFile, errFile] = [join(folder, 'in'), join(folder, 'err')];
   writeFileSync(inFile, stdin, { mode: 0o600 });
@@ -45,6 +47,7 @@ export async function launch({ command, cwd, env, args, stdin = '', hasBegun }: 
     child.unref();
     for (let waitedMs = 0; waitedMs < MAX_WAIT_MS; waitedMs += POLL_INTERVAL_MS) {
       if (await hasBegun()) return;
+      if (exitCode === EXIT.completed && leaves) return;
       if (exitCode !== null) break;
       await delay(POLL_INTERVAL_MS);
     }

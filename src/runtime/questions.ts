@@ -90,9 +90,9 @@ export async function answerQuestion(runRef: string, request: AnswerRequest): Pr
 export async function readQuestion(
   runRef: string,
   ask: string,
-  cwd: string,
+  location: RunLocation,
 ): Promise<{ readonly run: Run; readonly agent: AskingAgent; readonly folder: string | null }> {
-  const runs = openRuns(cwd);
+  const runs = openRuns(location);
   const { run } = await runs.observeRun(await runs.resolveRunId(runRef));
   const agent = await findQuestion(runs, run, ask);
   return { run, agent, folder: findDisplayFolder(run, agent) };

@@ -2,6 +2,7 @@ import type { Agent } from '../core/agent.ts';
 import type { AskAnswer } from '../core/ask.ts';
 import type { TurnRef } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
+import type { Run } from '../core/run.ts';
 import type { HistoryCollector } from '../events/run-history.ts';
 import type { FileWatch } from '../process/watch.ts';
 import type { Uploads } from '../store/answer-file.ts';
@@ -31,12 +32,18 @@ export interface RunReader {
   readArchivedAgents(id: string, upToSeq: number): Promise<readonly Agent[]>;
   /** Counts the processes of Claude Code that the run keeps open for several turns, as far as they can be seen. */
   countOpenConversations(id: string): number;
+  /** Where to begin to read the events after a step: what is surely before it can be skipped. */
+  findStart(id: string, after: number): Promise<EventsStart>;
   /** Waits for something new in a run. */
   watch(id: string): FileWatch;
   /** Whether a process drives the run, or may. */
   isDriven(id: string): Promise<boolean>;
   /** The folder with the files of a turn; it need not exist. */
   turnFolder(id: string, turn: TurnRef): Promise<string>;
+  /** The folder with the files of a turn whose state is not known; null if there are none. */
+  findTurnFolder(id: string, turn: Pick<TurnRef, 'agent' | 'number'>): Promise<string | null>;
+  /** The workflow of a run where it can be read, and the folder outside of which it calls none, if that is not the one of its options. */
+  findWorkflow(run: Run): Promise<{ readonly path: string; readonly root?: string }>;
   /** Whether the files of a turn can be read while it runs. */
   readonly hasLiveTurns: boolean;
   /** Reads how a question ended; undefined if it has not. */

@@ -3,23 +3,16 @@ import { type TurnRef, turnRefOf } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
 import { isLive } from '../core/observed-status.ts';
 import type { LogEntry } from '../events/turn-renderer.ts';
-import { findLayout, type StoreLayout } from '../store/layout.ts';
-import { observeRun } from '../store/observed-run.ts';
 import type { RunStep } from './follow-run.ts';
 import { followLogEntries } from './logs/turn-log-entries.ts';
-
-/** What a running turn has said and done since the last delta. */
-export interface TurnDelta extends TurnRef {
-  /** How many entries of the turn came before. */
-  readonly first: number;
-  readonly entries: readonly LogEntry[];
-}
+import { openRuns, type RunLocation } from './open-runs.ts';
+import type { RunReader } from './run-reader.ts';
+import { readSaidTurns } from './said-turns.ts';
+import { isShownLive, MAX_DELTA_ENTRIES, type TurnDelta } from './turn-delta.ts';
 
 const BATCH_MS = 100;
 /** Of more turns at once nobody reads along; each costs a watched file. */
 const MAX_TURNS = 64;
-/** What somebody who comes later gets of each running turn, and the most that one delta has. */
-const MAX_ENTRIES = 50;
 
 interface FollowedTurn {
   readonly turn: TurnRef;
@@ -32,7 +25,7 @@ interface FollowedTurn {
 
 /** Follows what the running turns of a run say and do, and delivers it in batches. The steps of the run tell which these are. */
 export class TurnDeltas {
-  private readonly layout: StoreLayout;
+  private readonly runs: RunReader;
   private readonly id: string;
   private readonly deliver: (deltas: readonly TurnDelta[]) => void;
   /** By agent. */
@@ -44,20 +37,23 @@ export class TurnDeltas {
   private seq = -1;
   private isClosed = false;
 
-  constructor(run: { readonly id: string; readonly cwd: string }, deliver: (deltas: readonly TurnDelta[]) => void) {
-    this.layout = findLayout(run.cwd);
+  constructor(
+    run: { readonly id: string; readonly location: RunLocation },
+    deliver: (deltas: readonly TurnDelta[]) => void,
+  ) {
+    this.runs = openRuns(run.location);
     this.id = run.id;
     this.deliver = deliver;
   }
 
   /** Begins with the turns that are under way. */
   async open(): Promise<void> {
-    const { run, observedStatus } = await observeRun(this.layout, this.id);
+    const { run, observedStatus } = await this.runs.observeRun(this.id);
     this.seq = run.seq;
-    if (this.isClosed || !isLive(observedStatus)) return;
+    if (this.isClosed || !this.runs.hasLiveTurns || !isLive(observedStatus)) return;
     for (const agent of run.agents) {
       const turn = recordedTurn(agent.phase);
-      if (turn !== null) this.follow({ agent: agent.id, number: turn.number, state: turnFileOf(agent) });
+      if (turn !== null) await this.follow({ agent: agent.id, number: turn.number, state: turnFileOf(agent) });
     }
   }
 
@@ -81,14 +77,24 @@ export class TurnDeltas {
   }
 
   private async observeEvent(event: Event): Promise<void> {
-    if (event.kind === 'turn_started') this.follow(turnRefOf(event));
+    if (!this.runs.hasLiveTurns) {
+      if (event.kind === 'turn_ended') await this.tellAtEnd(turnRefOf(event));
+      return;
+    }
+    if (event.kind === 'turn_started') await this.follow(turnRefOf(event));
     if (event.kind === 'turn_ended') this.turns.get(event.agent)?.end();
     if (event.kind === 'run_ended') this.endAll();
     // Turns that outlived their process have no start of their own.
     if (event.kind === 'run_resumed') await this.open();
   }
 
-  private follow(turn: TurnRef): void {
+  /** Where nothing can be read of a turn that runs, all it said is told at its end. */
+  private async tellAtEnd(turn: TurnRef): Promise<void> {
+    const deltas = await readSaidTurns({ id: this.id, location: this.runs }, [turn]);
+    if (!this.isClosed && deltas.length > 0) this.deliver(deltas);
+  }
+
+  private async follow(turn: TurnRef): Promise<void> {
     const known = this.turns.get(turn.agent);
     if (this.isClosed || known?.turn.number === turn.number) return;
     known?.end();
@@ -107,7 +113,7 @@ export class TurnDeltas {
     };
     this.turns.set(turn.agent, followed);
     const log = {
-      folder: this.layout.turnFolder(this.id, turn),
+      folder: await this.runs.turnFolder(this.id, turn),
       state: turn.state,
       failed: false,
       displayPath: (path: string) => path,
@@ -120,7 +126,7 @@ export class TurnDeltas {
     if (this.isClosed || !isShownLive(entry)) return;
     followed.count += 1;
     followed.pending.push(entry);
-    if (followed.pending.length > 2 * MAX_ENTRIES) followed.pending.splice(0, MAX_ENTRIES);
+    if (followed.pending.length > 2 * MAX_DELTA_ENTRIES) followed.pending.splice(0, MAX_DELTA_ENTRIES);
     this.changed.add(followed);
     this.timer ??= setTimeout(() => this.flush(), BATCH_MS);
   }
@@ -128,9 +134,9 @@ export class TurnDeltas {
   private flush(): void {
     this.timer = null;
     const deltas = [...this.changed].map((followed): TurnDelta => {
-      const entries = followed.pending.slice(-MAX_ENTRIES);
+      const entries = followed.pending.slice(-MAX_DELTA_ENTRIES);
       followed.pending = [];
-      followed.latest = [...followed.latest, ...entries].slice(-MAX_ENTRIES);
+      followed.latest = [...followed.latest, ...entries].slice(-MAX_DELTA_ENTRIES);
       return { ...followed.turn, first: followed.count - entries.length, entries };
     });
     this.changed.clear();
@@ -141,6 +147,3 @@ export class TurnDeltas {
     for (const { end } of [...this.turns.values()]) end();
   }
 }
-
-/** Whether a delta has an entry: prompts and gaps are for whoever looks at one turn. */
-export const isShownLive = ({ kind }: LogEntry): boolean => kind !== 'asked' && kind !== 'left_out';

@@ -1,14 +1,12 @@
-import { open, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open } from 'node:fs/promises';
 import { EXIT, RaymondError } from '../errors.ts';
 import type { LogEntry } from '../events/turn-renderer.ts';
 import { readLines } from '../process/lines.ts';
 import { turnFiles } from '../process/turn-files.ts';
-import { findLayout } from '../store/layout.ts';
-import { resolveRunId } from '../store/runs.ts';
 import { createActivityReader } from '../turns/claude/activity.ts';
 import { parseClaudeBytes } from '../turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from '../turns/claude/transcript.ts';
+import { openRuns, type RunLocation } from './open-runs.ts';
 
 /** A text of a turn, and whether there is more of it on disk. */
 export interface TurnText {
@@ -37,20 +35,18 @@ const CHANGING_TOOLS: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write
 /** Reads the files of a turn, as much of them as a person looks at. Throws if they are gone. */
 export async function readTurnDetail(
   runRef: string,
-  cwd: string,
+  location: RunLocation,
   turn: { readonly agent: string; readonly number: number },
 ): Promise<TurnDetail> {
-  const layout = findLayout(cwd);
-  const id = await resolveRunId(layout, runRef);
-  const names = await readdir(layout.turnsFolder(id)).catch((): string[] => []);
-  const name = names.find((each) => layout.parseTurnFolder(each, turn.agent)?.number === turn.number);
-  if (name === undefined) {
+  const runs = openRuns(location);
+  const folder = await runs.findTurnFolder(await runs.resolveRunId(runRef), turn);
+  if (folder === null) {
     throw new RaymondError(`the files of turn ${turn.number} of ${turn.agent} are not there`, {
       exitCode: EXIT.usage,
       hint: 'A run with --no-debug keeps no files of its turns.',
     });
   }
-  const files = turnFiles(join(layout.turnsFolder(id), name));
+  const files = turnFiles(folder);
   const [prompt, stdout, stderr] = await Promise.all([files.stdin, files.stdout, files.stderr].map(readStart));
   const empty = { text: '', isCut: false };
   const activity = await readActivity(files.stdout);

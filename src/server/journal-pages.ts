@@ -1,4 +1,6 @@
 import { type RunStep, readSteps } from '../runtime/follow-run.ts';
+import type { RunLocation } from '../runtime/open-runs.ts';
+import { keyOfRun } from './run-key.ts';
 
 /** How long a reader waits for the request of the next page. */
 const KEPT_MS = 10_000;
@@ -17,12 +19,12 @@ export class JournalPages {
 
   /** The steps of a run after a step, at most so many, and whether there are more. */
   async read(
-    run: { readonly id: string; readonly cwd: string },
+    run: { readonly id: string; readonly location: RunLocation },
     after: number,
     limit: number,
   ): Promise<{ readonly steps: readonly RunStep[]; readonly more: boolean }> {
     const known = this.take(keyOf(run, after));
-    const source = known?.steps ?? readSteps(run.id, run.cwd, after);
+    const source = known?.steps ?? readSteps(run.id, run.location, after);
     const steps: RunStep[] = known === undefined ? [] : [known.next];
     try {
       for (;;) {
@@ -64,5 +66,4 @@ export class JournalPages {
   }
 }
 
-const keyOf = ({ id, cwd }: { readonly id: string; readonly cwd: string }, after: number): string =>
-  `${cwd}\0${id}\0${after}`;
+const keyOf = (run: Parameters<typeof keyOfRun>[0], after: number): string => `${keyOfRun(run)}\0${after}`;

@@ -73,5 +73,6 @@ export function toProblem(error: unknown, report: (error: unknown) => void): Pro
 function statusOf({ message, exitCode }: RaymondError): number {
   if (/^the run \S+ has no question/.test(message)) return 404;
   if (message.startsWith('no such run') || message.startsWith('the files of turn')) return 404;
+  if (/^The database \S+ cannot (be reached|work just now)/.test(message)) return 503;
   return exitCode === EXIT.usage ? 409 : 422;
 }

@@ -4,14 +4,17 @@ import { join, relative, sep } from 'node:path';
 import { findFolders } from '../runtime/find-workflows.ts';
 import { projectFolderOf, readKnownProjects } from '../runtime/known-projects.ts';
 import type { RunListEntry } from '../runtime/list-runs.ts';
+import { controlFiles, type RunControl } from '../runtime/run-control.ts';
 import { RunSummaries } from '../runtime/run-summaries.ts';
 import { Problem } from './problem.ts';
 
-/** A folder with a `.raymond`, or one in which workflows can be started. */
+/** A folder with a `.raymond`, or one in which workflows can be started; or a database, whose runs are then all that is shown. */
 export interface Project {
   /** Short and the same every time: it stands in addresses. */
   readonly id: string;
+  /** The folder, or the name of the database. */
   readonly folder: string;
+  readonly control: RunControl;
 }
 
 /** A workflow that was found on disk. */
@@ -19,6 +22,8 @@ export interface CatalogWorkflow {
   readonly id: string;
   readonly project: Project;
   readonly path: string;
+  /** The folder in which its runs are started. */
+  readonly folder: string;
 }
 
 /** A run, and the project it is in. */
@@ -40,8 +45,11 @@ interface Found {
 export class ProjectCatalog {
   private readonly roots: readonly string[];
   private readonly env: NodeJS.ProcessEnv;
+  private readonly fullEnv: NodeJS.ProcessEnv;
   private readonly now: () => number;
   private readonly report: (message: string) => void;
+  /** The database whose runs are shown, instead of those of folders. */
+  private readonly database: Project | null;
   private readonly summaries = new RunSummaries();
   private readonly missing = new Set<string>();
   private found: Promise<Found> | null = null;
@@ -49,13 +57,24 @@ export class ProjectCatalog {
   /** Without roots, it shows `folder` and every project that this user has started runs in. */
   constructor(
     roots: readonly string[],
-    settings: { folder: string; env: NodeJS.ProcessEnv; now: () => number; report: (message: string) => void },
+    settings: {
+      folder: string;
+      env: NodeJS.ProcessEnv;
+      now: () => number;
+      report: (message: string) => void;
+      database?: { readonly name: string; readonly control: RunControl };
+    },
   ) {
-    const { folder, env, now, report } = settings;
+    const { folder, env, now, report, database } = settings;
     this.roots = roots.length > 0 ? roots : [folder];
     this.env = roots.length > 0 ? {} : env;
     this.now = now;
     this.report = report;
+    this.fullEnv = env;
+    this.database =
+      database === undefined
+        ? null
+        : { id: shortHash(database.name), folder: database.name, control: database.control };
   }
 
   async projects(): Promise<readonly Project[]> {
@@ -70,6 +89,11 @@ export class ProjectCatalog {
   async runs(): Promise<readonly CatalogRun[]> {
     const runs: CatalogRun[] = [];
     for (const project of await this.projects()) {
+      const { location } = project.control;
+      if (typeof location !== 'string') {
+        for (const entry of await location.listRuns(false)) runs.push({ project, entry });
+        continue;
+      }
       if (!this.isPresent(project.folder)) continue;
       for (const entry of await this.summaries.list(project.folder)) runs.push({ project, entry });
     }
@@ -99,7 +123,11 @@ export class ProjectCatalog {
   private async searchNow(): Promise<Found> {
     const projects = new Map<string, Project>();
     const addProject = (folder: string): Project => {
-      const project = projects.get(folder) ?? { id: shortHash(folder), folder };
+      if (this.database !== null) return this.database;
+      const project = projects.get(folder) ?? {
+        ...{ id: shortHash(folder), folder },
+        control: controlFiles(folder, this.fullEnv),
+      };
       projects.set(folder, project);
       return project;
     };
@@ -112,12 +140,16 @@ export class ProjectCatalog {
       for (const path of below.workflows) {
         const own = projectFolderOf(path);
         // A folder that is nobody's project yet is started in where the search began.
-        const project = addProject(isProject(own) ? own : projectFolderOf(root));
-        workflows.set(path, { id: shortHash(relative(project.folder, path).split(sep).join('/')), project, path });
+        const folder = isProject(own) ? own : projectFolderOf(root);
+        const project = addProject(folder);
+        // In a database, workflows of several folders are side by side.
+        const place = this.database === null ? relative(folder, path).split(sep).join('/') : path;
+        workflows.set(path, { id: shortHash(place), project, path, folder });
       }
     }
     for (const folder of readKnownProjects(this.env)) if (existsSync(folder)) addProject(folder);
-    return { atMs: this.now(), projects: [...projects.values()], workflows: [...workflows.values()] };
+    const all = this.database === null ? [...projects.values()] : [this.database];
+    return { atMs: this.now(), projects: all, workflows: [...workflows.values()] };
   }
 
   /** Whether a folder is there; that it has vanished is said once. */

@@ -1,7 +1,10 @@
 import { createEventDocument } from '../events/event-document.ts';
 import { createLogEntryDocument } from '../events/log-entry-document.ts';
 import { followSteps, type RunStep, readSteps } from '../runtime/follow-run.ts';
-import { type TurnDelta, TurnDeltas } from '../runtime/turn-deltas.ts';
+import type { RunLocation } from '../runtime/open-runs.ts';
+import type { TurnDelta } from '../runtime/turn-delta.ts';
+import { TurnDeltas } from '../runtime/turn-deltas.ts';
+import { keyOfRun } from './run-key.ts';
 
 /** A message of the event stream of a run: a step, whose number a browser sends when it comes back, or what running turns say. */
 export type FeedMessage = StepMessage | { readonly kind: 'delta'; readonly text: string };
@@ -21,12 +24,12 @@ export class RunFeeds {
    * do meanwhile, until the signal.
    */
   async follow(
-    run: { readonly id: string; readonly cwd: string },
+    run: { readonly id: string; readonly location: RunLocation },
     after: number,
     signal: AbortSignal,
     send: (message: FeedMessage) => void,
   ): Promise<void> {
-    const key = `${run.cwd}\0${run.id}`;
+    const key = keyOfRun(run);
     const feed: RunFeed =
       this.feeds.get(key) ??
       new RunFeed(run, after, () => {
@@ -41,7 +44,7 @@ export class RunFeeds {
 const MAX_KEPT = 1_000;
 
 class RunFeed {
-  private readonly run: { readonly id: string; readonly cwd: string };
+  private readonly run: { readonly id: string; readonly location: RunLocation };
   private readonly listeners = new Set<(message: FeedMessage) => void>();
   private readonly stop = new AbortController();
   private readonly onEnd: () => void;
@@ -51,7 +54,7 @@ class RunFeed {
   private readonly deltas: TurnDeltas;
   private since: number;
 
-  constructor(run: { readonly id: string; readonly cwd: string }, after: number, onEnd: () => void) {
+  constructor(run: { readonly id: string; readonly location: RunLocation }, after: number, onEnd: () => void) {
     this.run = run;
     this.since = after;
     this.onEnd = onEnd;
@@ -82,7 +85,7 @@ class RunFeed {
     try {
       // What came before this feed is read from the journal; what comes meanwhile waits.
       if (after < this.since) {
-        for await (const step of readSteps(this.run.id, this.run.cwd, after)) {
+        for await (const step of readSteps(this.run.id, this.run.location, after)) {
           if (signal.aborted) return;
           sendNew(toMessage(step));
         }
@@ -104,7 +107,7 @@ class RunFeed {
 
   private async read(after: number): Promise<void> {
     await this.deltas.open();
-    for await (const step of followSteps(this.run.id, this.run.cwd, after, this.stop.signal)) {
+    for await (const step of followSteps(this.run.id, this.run.location, after, this.stop.signal)) {
       const message = toMessage(step);
       this.kept.push(message);
       if (this.kept.length > MAX_KEPT) this.since = this.kept.shift()?.seq ?? this.since;

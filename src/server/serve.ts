@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
+import type { RunControl } from '../runtime/run-control.ts';
 import { createNameCheck, isLoopback } from './access.ts';
 import { createApp } from './app.ts';
 import { JournalPages } from './journal-pages.ts';
@@ -22,6 +23,8 @@ export interface ServeRequest {
   /** The token of the user's own; without it, a random one. */
   readonly token?: string;
   readonly report: (message: string) => void;
+  /** The database whose runs are shown, instead of those of folders. */
+  readonly database?: { readonly name: string; readonly control: RunControl };
 }
 
 /** A server that listens. */
@@ -40,17 +43,18 @@ const MAX_REQUEST_MS = 60_000;
 
 /** Starts the server. It only reads what is on disk and makes requests; no run depends on it. */
 export async function startServer(request: ServeRequest): Promise<RunningServer> {
-  const { host, roots, cwd, env, command, version, report } = request;
+  const { host, roots, cwd, env, command, version, report, database } = request;
   const token = request.token ?? randomBytes(24).toString('base64url');
   const now = Date.now;
   const server = {
-    catalog: new ProjectCatalog(roots, { folder: cwd, env, now, report }),
+    catalog: new ProjectCatalog(roots, { folder: cwd, env, now, report, ...(database && { database }) }),
     feeds: new RunFeeds(),
     journals: new JournalPages(),
     env,
     command,
     version,
     now,
+    cwd,
   };
   let isOwnName = (_host: string): boolean => false;
   const access = { token, isOwnName: (name: string) => isOwnName(name) };

@@ -6,15 +6,17 @@ import { type Drawing, drawRun, drawWorkflow, type GraphFormat } from '../../run
 import type { Terminal } from '../../terminal/terminal.ts';
 import { GRAPH_FORMATS } from '../choices.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
 import { getChoiceOption, getPlatformOption, getTextOption, requireWorkflowHere } from '../parsed-options.ts';
 
 /** `raymond graph [WORKFLOW]`, `raymond graph RUN`: draws a workflow, or a run over its workflow. */
-export const handleGraph: CommandHandler = async ([target], options, { cwd, env, out, err }) => {
+export const handleGraph: CommandHandler = async ([target], options, terminal) => {
+  const { cwd, out, err } = terminal;
   const requested = getTextOption(options, 'output');
   const format = chooseFormat(options, requested);
   if (requested !== undefined) refuseStateFile(resolve(cwd, requested), '--output');
-  const { name, text, warning } = await drawTarget(target, format, options, { cwd, env });
+  const { name, text, warning } = await drawTarget(target, format, options, terminal);
   if (warning !== null) err(`warning: ${sanitizeLine(warning)}\n`);
   const output = requested ?? (options.html === true ? `${name.replace(/[^\w.-]+/g, '-')}.graph.html` : undefined);
   if (output === undefined) out(text);
@@ -41,13 +43,16 @@ async function drawTarget(
   target: string | undefined,
   format: GraphFormat,
   options: ParsedOptions,
-  { cwd, env }: Pick<Terminal, 'cwd' | 'env'>,
+  terminal: Terminal,
 ): Promise<Drawing> {
+  const { cwd, env } = terminal;
+  const drawFound = (found: string): Promise<Drawing> =>
+    withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) => drawRun(found, format, location));
   const run = getTextOption(options, 'run');
   if (run !== undefined) {
     if (target !== undefined)
       throw usageError(`give --run ${sanitizeLine(run)} or the workflow \`${sanitizeLine(target)}\`, not both`);
-    return drawRun(run, format, cwd);
+    return drawFound(run);
   }
   const platform = getPlatformOption(options);
   const path = resolve(
@@ -62,7 +67,7 @@ async function drawTarget(
       ...(platform !== undefined && { platform }),
     });
   if (target !== undefined && target !== '' && !existsSync(path))
-    return drawRun(target, format, cwd).catch((error) => drawStateOrRefuse(error, target, draw));
+    return drawFound(target).catch((error) => drawStateOrRefuse(error, target, draw));
   return draw();
 }
 

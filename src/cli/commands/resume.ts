@@ -7,7 +7,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { findDatabaseAddress, type RunPlace, WAIT_AT_MOST_MS, withRunPlace } from '../database-option.ts';
 import { refuseOptions } from '../parsed-options.ts';
-import { runAndReport } from '../run-and-report.ts';
+import { leaveRun, refuseDetaching, runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
 import { confirmTrustOfRun } from '../trust-questions.ts';
 import { addConfiguredView } from '../view-settings.ts';
@@ -41,6 +41,8 @@ async function resumeIn(
   };
   if (database === null) await confirmTrustOfRun(id, request.options, terminal);
   const resume = database?.resume ?? resumeRun;
+  if (database === null) refuseDetaching(options);
+  if (options.detach === true) return leaveRun(() => resume(id, request), terminal);
   return runAndReport(
     (observers) => resume(id, { ...request, ...observers }),
     addConfiguredView(options, terminal),

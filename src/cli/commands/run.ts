@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
 import { rememberProject } from '../../runtime/known-projects.ts';
 import { findCrashedRuns } from '../../runtime/list-runs.ts';
+import type { RunHandle } from '../../runtime/run-handle.ts';
 import { runWorkflow } from '../../runtime/start.ts';
 import { writeConfig } from '../../runtime/write-config.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -11,7 +12,7 @@ import { findDatabaseAddress, WAIT_AT_MOST_MS, withRunPlace } from '../database-
 import { readInputText } from '../input-text.ts';
 import { getRepeatedOption, getTextOption, refuseOptions } from '../parsed-options.ts';
 import { describeCrashedRuns } from '../reports/crashed-runs.ts';
-import { runAndReport } from '../run-and-report.ts';
+import { leaveRun, type RunObservers, refuseDetaching, runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
 import { addTrustedConfig } from '../trust-questions.ts';
 import { addViewOptions, parseViewFlags } from '../view-settings.ts';
@@ -50,21 +51,19 @@ export const handleRun: CommandHandler = async (args, options, terminal) => {
     return withRunPlace(
       address,
       terminal,
-      ({ location, database }) =>
-        runAndReport(
-          async (observers) => {
-            if (database === null) throw new Error('there is no database');
-            return database.start(resolve(terminal.cwd, path), { ...request, ...observers, labels });
-          },
-          addViewOptions(options, settings.view),
-          terminal,
-          null,
-          location,
-        ),
+      ({ location, database }) => {
+        const start = async (observers: Partial<RunObservers>): Promise<RunHandle> => {
+          if (database === null) throw new Error('there is no database');
+          return database.start(resolve(terminal.cwd, path), { ...request, ...observers, labels });
+        };
+        if (options.detach === true) return leaveRun(start, terminal);
+        return runAndReport(start, addViewOptions(options, settings.view), terminal, null, location);
+      },
       WAIT_AT_MOST_MS,
     );
   }
   if (labels.length > 0) throw usageError('--label chooses a worker: it needs a --database');
+  refuseDetaching(options);
   await rememberProject(cwd, terminal.env);
   return runAndReport(
     (observers) => runWorkflow(resolve(terminal.cwd, path), { ...request, ...observers }),

@@ -5,8 +5,10 @@ import { EXIT, errorMessageOf } from '../../errors.ts';
 import { readPackageVersion } from '../../package-files.ts';
 import { loadConfig } from '../../runtime/load-config.ts';
 import { isLoopback } from '../../server/access.ts';
-import { startServer } from '../../server/serve.ts';
+import { type ServeRequest, startServer } from '../../server/serve.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { findDatabaseAddress, withDatabase, withRunPlace } from '../database-option.ts';
 import { getCountOption, getRepeatedOption, getTextOption } from '../parsed-options.ts';
 import { thisCommand } from '../this-command.ts';
 
@@ -14,6 +16,17 @@ const MAX_PORT = 65_535;
 
 /** `raymond serve`: shows and steers all runs in a browser, until Ctrl-C. No run depends on it. */
 export const handleServe: CommandHandler = async (_, options, terminal) => {
+  const address = findDatabaseAddress(options, terminal);
+  return withRunPlace(address, terminal, (place) =>
+    serve(options, terminal, withDatabase(terminal.env, address, place)),
+  );
+};
+
+async function serve(
+  options: ParsedOptions,
+  terminal: Terminal,
+  served: Pick<ServeRequest, 'env' | 'database'>,
+): Promise<number> {
   const { cwd, env, out, err } = terminal;
   const host = getTextOption(options, 'host') ?? '127.0.0.1';
   const port = getCountOption(options, 'port') ?? 0;
@@ -25,7 +38,7 @@ export const handleServe: CommandHandler = async (_, options, terminal) => {
     port,
     roots: roots.length > 0 ? roots : (loadConfig(cwd, env).view.serveRoots ?? []),
     cwd,
-    env,
+    ...served,
     command: thisCommand(),
     version: readPackageVersion(),
     ...(token !== undefined && { token }),
@@ -44,7 +57,7 @@ export const handleServe: CommandHandler = async (_, options, terminal) => {
   });
   await server.close();
   return EXIT.completed;
-};
+}
 
 /** The token of the user's own. Somebody who lets others in has to choose it: a random one would be lost with the terminal. */
 function readToken(options: ParsedOptions, cwd: string, host: string): string | undefined {

@@ -18,7 +18,7 @@ export const COST_ROUTES: readonly Route[] = [
     handle: async ({ query: { by, since, project } }, { catalog }) => {
       const projects = project === undefined ? await catalog.projects() : [await catalog.project(project)];
       const sinceMs = since === undefined ? null : Date.parse(since);
-      const costs = await collectCosts({ places: projects.map(({ folder }) => folder), by, sinceMs });
+      const costs = await collectCosts({ places: projects.map(({ control }) => control.location), by, sinceMs });
       return createCostDocument(costs, by, sinceMs);
     },
   }),

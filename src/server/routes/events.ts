@@ -19,12 +19,12 @@ export const EVENT_ROUTES: readonly Route[] = [
       'Messages `step` whose id is the step: `{seq, events}` with events as `--events` prints them. Messages `delta` without an id: ' +
       '`{turns}`, each with `agent`, `turn`, `state`, the `entries` of the last 100 ms, and how many came before, `first`.',
     handle: async ({ params, query, raw }, server) => {
-      const { folder } = await server.catalog.project(params.project ?? '');
-      const { run } = await getStatus(params.run ?? '', folder);
+      const { location } = (await server.catalog.project(params.project ?? '')).control;
+      const { run } = await getStatus(params.run ?? '', location);
       const last = raw.headers.get('last-event-id');
       const after = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : (query.after ?? -1);
       return openEventStream(raw.signal, (signal, send) =>
-        server.feeds.follow({ id: run.id, cwd: folder }, after, signal, (message) =>
+        server.feeds.follow({ id: run.id, location }, after, signal, (message) =>
           send(message.kind, message.text, message.kind === 'step' ? message.seq : undefined),
         ),
       );
@@ -37,9 +37,9 @@ export const EVENT_ROUTES: readonly Route[] = [
     query: z.strictObject({ after: AFTER, limit: countParam(10_000, 1_000) }),
     responds: 'The `steps`, each `{seq, events}`, and whether there are `more`.',
     handle: async ({ params, query }, { catalog, journals }) => {
-      const { folder } = await catalog.project(params.project ?? '');
-      const { run } = await getStatus(params.run ?? '', folder);
-      const { steps, more } = await journals.read({ id: run.id, cwd: folder }, query.after ?? -1, query.limit);
+      const { location } = (await catalog.project(params.project ?? '')).control;
+      const { run } = await getStatus(params.run ?? '', location);
+      const { steps, more } = await journals.read({ id: run.id, location }, query.after ?? -1, query.limit);
       return { steps: steps.map(({ seq, events }) => ({ seq, events: events.map(createEventDocument) })), more };
     },
   }),

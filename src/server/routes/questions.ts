@@ -17,7 +17,7 @@ import {
 import type { FormFile } from '../form-body.ts';
 import { Problem } from '../problem.ts';
 import { defineRoute, type Route } from '../route.ts';
-import type { ServerContext } from '../server-context.ts';
+import { commandPlaceOf, type ServerContext } from '../server-context.ts';
 
 const ANSWER = z.strictObject({
   text: z.string().max(1_000_000),
@@ -67,7 +67,7 @@ async function collectQuestions(
   );
   for (const project of asking) {
     if (wanted !== undefined && project.id !== wanted) continue;
-    const waiting = (await listQuestions(project.folder)).filter(({ run, answeredBy }) => {
+    const waiting = (await listQuestions(project.control.location)).filter(({ run, answeredBy }) => {
       return answeredBy === null && (wantedRun === undefined || run.id === wantedRun);
     });
     const { questions } = createAsksDocument(waiting) as { questions: readonly { asked_at: string }[] };
@@ -83,8 +83,8 @@ async function readDisplayFile(
   { project = '', run = '', ask = '', number = '' }: Readonly<Record<string, string>>,
   { catalog }: ServerContext,
 ): Promise<Response> {
-  const { folder: cwd } = await catalog.project(project);
-  const { agent, folder } = await readQuestion(run, ask, cwd);
+  const { location } = (await catalog.project(project)).control;
+  const { agent, folder } = await readQuestion(run, ask, location);
   const { path } = (/^\d{1,4}$/.test(number) && agent.phase.question.displayFiles[Number(number)]) || {};
   if (path === undefined || folder === null) throw new Problem(404, `The question ${ask} has no file ${number}.`);
   const file = await realpath(join(folder, path)).catch(() => null);
@@ -114,8 +114,8 @@ async function answer(
   files: readonly FormFile[],
   server: ServerContext,
 ): Promise<object> {
-  const { folder: cwd } = await server.catalog.project(project);
-  const { agent } = await readQuestion(run, ask, cwd);
+  const { location } = (await server.catalog.project(project)).control;
+  const { agent } = await readQuestion(run, ask, location);
   if (text.trim() === '' && files.length === 0) throw new Problem(422, 'body.text: there is no answer');
   const handed = files.map(({ name, mime, content }) => {
     const isTold = mime !== '' && mime !== 'application/octet-stream';
@@ -127,9 +127,10 @@ async function answer(
   try {
     const uploads = files.map(({ name }, at) => ({ name, path: join(staging, String(at)) }));
     for (const [at, { content }] of files.entries()) await writeFile(join(staging, String(at)), content);
-    const answered = await answerQuestion(run, { cwd, env: server.env, ask, text, uploads });
-    const isDriven = (await waitUntilTakenUp(answered, cwd)) !== 'undriven';
-    if (!isDriven && resume) await continueDetachedRun(answered.run, { ...server, cwd });
+    const answered = await answerQuestion(run, { cwd: location, env: server.env, ask, text, uploads });
+    const isDriven = (await waitUntilTakenUp(answered, location)) !== 'undriven';
+    if (!isDriven && resume)
+      await continueDetachedRun(answered.run, { ...server, ...commandPlaceOf(location, server) });
     return { run_id: answered.run, ask_id: answered.ask, goes_on: isDriven || resume };
   } finally {
     await rm(staging, { recursive: true, force: true });

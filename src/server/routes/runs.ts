@@ -2,17 +2,16 @@ import { z } from 'zod';
 import { memoize } from '../../core/memoize.ts';
 import { isLive } from '../../core/observed-status.ts';
 import { createStatusDocument } from '../../events/run-document.ts';
-import { startDetachedRun } from '../../runtime/detached-run.ts';
+import { continueDetachedRun, startDetachedRun } from '../../runtime/detached-run.ts';
 import { drawRun } from '../../runtime/draw-graph.ts';
 import { launch } from '../../runtime/launch.ts';
 import { createRunListEntry } from '../../runtime/list-runs.ts';
-import { createFilePrunePlace, findPrunableRuns, pruneRuns } from '../../runtime/prune.ts';
+import { findPrunableRuns, pruneRuns } from '../../runtime/prune.ts';
 import { getStatus, type StatusReport } from '../../runtime/status.ts';
-import { stopRun } from '../../runtime/stop.ts';
 import { Problem } from '../problem.ts';
 import type { CatalogRun, Project } from '../project-catalog.ts';
 import { defineRoute, jsonResponse, type Route } from '../route.ts';
-import type { ServerContext } from '../server-context.ts';
+import { commandPlaceOf, type ServerContext } from '../server-context.ts';
 import { checkReplayFile, countParam, RUN_SETTINGS, toFlags } from './run-requests.ts';
 
 const FILTERS = z.strictObject({
@@ -84,7 +83,7 @@ export const RUN_ROUTES: readonly Route[] = [
     responds: 'An SVG.',
     handle: async ({ params }, { catalog }) => {
       const project = await catalog.project(params.project ?? '');
-      const { text } = await drawRun(params.run ?? '', 'svg', project.folder);
+      const { text } = await drawRun(params.run ?? '', 'svg', project.control.location);
       return svgResponse(text);
     },
   }),
@@ -122,13 +121,13 @@ export const RUN_ROUTES: readonly Route[] = [
     status: 200,
     responds: 'The id of the run that is gone.',
     handle: async ({ params }, { catalog, now }) => {
-      const { folder } = await catalog.project(params.project ?? '');
+      const { id, control } = await catalog.project(params.project ?? '');
       const runs = [params.run ?? ''];
       const isListed = (await catalog.runs()).some(
-        ({ project, entry }) => project.folder === folder && entry.id === params.run,
+        ({ project, entry }) => project.id === id && entry.id === params.run,
       );
       if (!isListed) throw noSuchRun(params.run);
-      const place = createFilePrunePlace(folder, process.env);
+      const place = control.prunePlace;
       const found = await findPrunableRuns(place, {
         now: now(),
         runs,
@@ -199,8 +198,8 @@ async function readRunToChange(project: Project, params: Readonly<Record<string,
   return report;
 }
 
-const readRun = ({ folder }: Project, { run = '' }: Readonly<Record<string, string>>): Promise<StatusReport> =>
-  getStatus(run, folder);
+const readRun = ({ control }: Project, { run = '' }: Readonly<Record<string, string>>): Promise<StatusReport> =>
+  getStatus(run, control.location);
 
 function toRunDocument(report: StatusReport, project: Project, now: number): object {
   return {
@@ -212,11 +211,12 @@ function toRunDocument(report: StatusReport, project: Project, now: number): obj
 }
 
 async function startRun(body: z.infer<typeof START>, server: ServerContext): Promise<object> {
-  const { project, path } = await server.catalog.workflow(body.project, body.workflow);
+  const { project, path, folder } = await server.catalog.workflow(body.project, body.workflow);
   const { input, name, agent, variables = {} } = body;
-  if (agent !== undefined) checkReplayFile(agent, project.folder);
+  if (agent !== undefined) checkReplayFile(agent, folder);
   const id = await startDetachedRun({
-    ...{ command: server.command, env: server.env, cwd: project.folder, workflow: path, now: server.now() },
+    ...{ command: server.command, env: server.env, cwd: folder, workflow: path, now: server.now() },
+    location: project.control.location,
     flags: [
       ...toFlags(body),
       ...(agent === undefined ? [] : [`--agent=${agent}`]),
@@ -239,13 +239,7 @@ async function resume(
   if (observedStatus === 'completed') throw new Problem(409, `The run ${run.id} is over: it has completed.`);
   if (observedStatus === 'failed' && !flags.includes('--retry'))
     throw new Problem(409, `The run ${run.id} is over: it has failed.`, { hint: 'Retry it.' });
-  await launch({
-    command: server.command,
-    env: server.env,
-    cwd: project.folder,
-    args: ['resume', run.id, '--quiet', ...flags],
-    hasBegun: async () => (await readRun(project, { run: run.id })).run.seq > run.seq,
-  });
+  await continueDetachedRun(run.id, { ...server, ...commandPlaceOf(project.control.location, server), flags });
   return { run_id: run.id };
 }
 
@@ -262,13 +256,13 @@ async function requestStop(
       command: server.command,
       env: server.env,
       cwd: project.folder,
-      args: ['stop', run.id, ...flags],
+      args: ['stop', run.id, '--no-database', ...flags],
       hasBegun: async () => true,
     });
     return jsonResponse({ run_id: run.id, status: 'stopping' }, 202);
   }
   if (!isLive(observedStatus)) throw new Problem(409, `The run ${run.id} is not running: ${observedStatus}.`);
   // The request is made; nobody waits for what comes of it.
-  await stopRun(run.id, { cwd: project.folder, env: server.env, now, signal: AbortSignal.abort() });
+  await project.control.stop(run.id, { env: server.env, now, signal: AbortSignal.abort() });
   return { run_id: run.id, status: 'stopping' };
 }

@@ -6,6 +6,7 @@ import { createEventDocument } from '../../events/event-document.ts';
 import { formatIso } from '../../events/format.ts';
 import { createLogEntryDocument } from '../../events/log-entry-document.ts';
 import { readSteps } from '../../runtime/follow-run.ts';
+import type { RunLocation } from '../../runtime/open-runs.ts';
 import { readSaidTurns } from '../../runtime/said-turns.ts';
 import { getStatus } from '../../runtime/status.ts';
 import { readTurnDetail } from '../../runtime/turn-detail.ts';
@@ -31,9 +32,9 @@ export const TURN_ROUTES: readonly Route[] = [
     responds:
       'The `turns`, each with its start, its end (null while it runs) and `started_seq`, and the `total` that fit.',
     handle: async ({ params, query }, { catalog }) => {
-      const { folder } = await catalog.project(params.project ?? '');
-      const { run } = await getStatus(params.run ?? '', folder);
-      const turns = await collectTurns(run.id, folder, query);
+      const { location } = (await catalog.project(params.project ?? '')).control;
+      const { run } = await getStatus(params.run ?? '', location);
+      const turns = await collectTurns(run.id, location, query);
       return { total: turns.length, turns: turns.slice(-query.limit).map(toTurnDocument) };
     },
   }),
@@ -45,12 +46,12 @@ export const TURN_ROUTES: readonly Route[] = [
     responds:
       'The `turns`, in the order of their ends, as in a message `delta` of the events: the last entries of each.',
     handle: async ({ params, query }, { catalog }) => {
-      const { folder } = await catalog.project(params.project ?? '');
-      const { run } = await getStatus(params.run ?? '', folder);
-      const ended = (await collectTurns(run.id, folder, {})).filter(({ end }) => end !== null);
+      const { location } = (await catalog.project(params.project ?? '')).control;
+      const { run } = await getStatus(params.run ?? '', location);
+      const ended = (await collectTurns(run.id, location, {})).filter(({ end }) => end !== null);
       const latest = ended.toSorted((a, b) => (a.end?.at ?? 0) - (b.end?.at ?? 0)).slice(-query.limit);
       const said = await readSaidTurns(
-        { id: run.id, cwd: folder },
+        { id: run.id, location },
         latest.map(({ start }) => turnRefOf(start)),
       );
       return { turns: said.map(toDeltaDocument) };
@@ -63,11 +64,11 @@ export const TURN_ROUTES: readonly Route[] = [
     responds:
       'Its `record` as in the list, the `prompt` (null for a script), `answer` and `stderr`, the `entries`, and the files it changed.',
     handle: async ({ params }, { catalog }) => {
-      const { folder } = await catalog.project(params.project ?? '');
+      const { location } = (await catalog.project(params.project ?? '')).control;
       const { agent = '', turn = '', run = '' } = params;
       if (!/^\d{1,9}$/.test(turn)) throw new Problem(404, `There is no turn ${turn}.`);
-      const detail = await readTurnDetail(run, folder, { agent, number: Number(turn) });
-      const record = await findTurn(run, folder, { agent, turn: Number(turn) });
+      const detail = await readTurnDetail(run, location, { agent, number: Number(turn) });
+      const record = await findTurn(run, location, { agent, turn: Number(turn) });
       const { prompt, answer, stderr, entries, entriesLeftOut, changedFiles } = detail;
       return {
         agent,
@@ -99,7 +100,7 @@ type TurnFilters = Partial<Pick<z.infer<typeof TURN_FILTERS>, 'agent' | 'state' 
 
 async function collectTurns(
   id: string,
-  cwd: string,
+  location: RunLocation,
   { agent, state, before = Number.POSITIVE_INFINITY }: TurnFilters,
 ): Promise<readonly ListedTurn[]> {
   const turns: ListedTurn[] = [];
@@ -117,19 +118,19 @@ async function collectTurns(
     open.delete(event.agent);
     if (turn?.start.turn === event.turn) turn.end = event;
   };
-  for await (const { seq, events } of readSteps(id, cwd, -1)) for (const event of events) add(seq, event);
+  for await (const { seq, events } of readSteps(id, location, -1)) for (const event of events) add(seq, event);
   return turns;
 }
 
 /** The turn in the journal; null if that does not tell, because it is damaged. */
 async function findTurn(
   runRef: string,
-  cwd: string,
+  location: RunLocation,
   { agent, turn }: { readonly agent: string; readonly turn: number },
 ): Promise<ListedTurn | null> {
   try {
-    const { run } = await getStatus(runRef, cwd);
-    const turns = await collectTurns(run.id, cwd, { agent });
+    const { run } = await getStatus(runRef, location);
+    const turns = await collectTurns(run.id, location, { agent });
     return turns.find(({ start }) => start.turn === turn) ?? null;
   } catch (error) {
     if (error instanceof RaymondError) return null;

@@ -15,7 +15,7 @@ export const WORD_ROUTES: readonly Route[] = [
     status: 202,
     responds: 'As `raymond say --json`: `delivery` is `turn`, `prompt`, `resume` or `unknown`.',
     handle: async ({ params: { project = '', run = '' }, body }, { catalog, env }) => {
-      const { folder: cwd } = await catalog.project(project);
+      const { location: cwd } = (await catalog.project(project)).control;
       const { agent = null, text } = body;
       return createSayDocument(await sayToAgent(run, { cwd, env, agent, text, isWholeId: true }));
     },
@@ -28,7 +28,7 @@ export const WORD_ROUTES: readonly Route[] = [
     status: 202,
     responds: 'The agent is being interrupted.',
     handle: async ({ params: { project = '', run = '' }, body }, { catalog, env }) => {
-      const { folder: cwd } = await catalog.project(project);
+      const { location: cwd } = (await catalog.project(project)).control;
       const { agent = null, text = '' } = body;
       const words = text.trim() === '' ? null : text;
       const outcome = await interruptAgent(run, { cwd, env, agent, text: words, isWholeId: true });

@@ -16,7 +16,9 @@ export const WORKFLOW_ROUTES: readonly Route[] = [
     path: '/projects',
     summary: 'Lists the project folders.',
     responds: 'The `projects`, each with its `id` and `folder`.',
-    handle: async (_, { catalog }) => ({ projects: await catalog.projects() }),
+    handle: async (_, { catalog }) => ({
+      projects: (await catalog.projects()).map(({ id, folder }) => ({ id, folder })),
+    }),
   }),
   defineRoute({
     method: 'get',
@@ -32,7 +34,7 @@ export const WORKFLOW_ROUTES: readonly Route[] = [
     responds: 'As in the list, with `states` and `findings` as `raymond lint --json` has them.',
     handle: async ({ params }, { catalog, env }) => {
       const workflow = await catalog.workflow(params.project ?? '', params.workflow ?? '');
-      const { findings } = await lintWorkflow(workflow.path, { cwd: workflow.project.folder, env });
+      const { findings } = await lintWorkflow(workflow.path, { cwd: workflow.folder, env });
       return { ...(await toDocument(workflow)), findings };
     },
   }),
@@ -44,15 +46,15 @@ export const WORKFLOW_ROUTES: readonly Route[] = [
     type: 'image/svg+xml',
     responds: 'An SVG, or text for Mermaid.',
     handle: async ({ params, query }, { catalog, env }) => {
-      const { path, project } = await catalog.workflow(params.project ?? '', params.workflow ?? '');
-      const { text } = await drawWorkflow(path, query.format, { cwd: project.folder, env });
+      const { path, folder } = await catalog.workflow(params.project ?? '', params.workflow ?? '');
+      const { text } = await drawWorkflow(path, query.format, { cwd: folder, env });
       return query.format === 'svg' ? svgResponse(text) : jsonResponse({ mermaid: text });
     },
   }),
 ];
 
-async function toDocument({ id, project, path }: CatalogWorkflow): Promise<object> {
-  const base = { id, project: project.id, path: relative(project.folder, path) || '.' };
+async function toDocument({ id, project, path, folder }: CatalogWorkflow): Promise<object> {
+  const base = { id, project: project.id, path: relative(folder, path) || '.' };
   try {
     const { name, manifest, states } = await readWorkflowSummary(path);
     return {
