@@ -28,7 +28,8 @@ import { hasOtherWork } from './status.ts';
 import { capOfNextTurn, claudeCapacity, reserveTurn, toKeptCap } from './turn-cap.ts';
 import { promptVariables } from './variables.ts';
 import { type AgentFolders, workFoldersOf } from './work-folders.ts';
-import { placeOf, type WorktreePlace } from './worktree.ts';
+import { WORKSPACE } from './workspace.ts';
+import { type WorkspaceTurn, type WorktreeTurn, workspaceTurnOf, worktreeTurnOf } from './worktree-turns.ts';
 
 /** Identifies a turn of a run. */
 export interface TurnRef {
@@ -114,21 +115,8 @@ export interface SleepTurn {
   readonly untilMs: number;
 }
 
-/** A turn about an agent's git worktree. It can be taken again at any time, so it needs no record. */
-export interface WorktreeTurn extends Pick<Agent, 'home'> {
-  readonly kind: 'worktree';
-  readonly agent: string;
-  readonly state: string;
-  /** Whether it is wanted; if not, it is closed, or what is half made of it is removed. */
-  readonly isWanted: boolean;
-  /** Where it is, or was before the agent goes on in it; null if it has not been made yet. */
-  readonly place: WorktreePlace | null;
-  /** The folder that it is made from: that of the parent. Once it is made, the folder of the agent. */
-  readonly cwd: string;
-}
-
 /** Something that the world is to do for an agent. */
-export type Turn = ClaudeTurn | ScriptTurn | SleepTurn | AskTurn | WorktreeTurn;
+export type Turn = ClaudeTurn | ScriptTurn | SleepTurn | AskTurn | WorktreeTurn | WorkspaceTurn;
 
 const NO_AGENTS: ReadonlySet<string> = new Set();
 
@@ -147,6 +135,7 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
     script: sortByReadySince(waitingFor('script')),
     ongoing: sortByReadySince(waitingFor('ongoing')),
     inLine: sortByReadySince(waitingFor('inLine')),
+    isWorkspaceUnderWay: underWay.has(WORKSPACE),
   });
 }
 
@@ -158,7 +147,10 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
 export type WaitKind = 'recorded' | 'sleep' | 'ask' | 'joinedScript' | 'script' | 'ongoing' | 'inLine';
 
 /** Agents by what they wait for, each list in the order in which it is served. */
-export type AgentsByWait = Readonly<Record<WaitKind, Iterable<Agent>>>;
+export type AgentsByWait = Readonly<Record<WaitKind, Iterable<Agent>>> & {
+  /** Whether the clone of the run is being made or left. */
+  readonly isWorkspaceUnderWay: boolean;
+};
 
 /** What an agent waits for; null if it cannot go on by itself. */
 export function waitKindOf(agent: Agent): WaitKind | null {
@@ -193,6 +185,9 @@ const readySince = ({ phase }: Agent): number => (phase.kind === 'ready' ? phase
 export function turnsFor(run: Run, waiting: AgentsByWait): readonly Turn[] {
   const { recorded, sleep, ask, joinedScript, script } = waiting;
   const turns = Array.from(recorded, (agent) => turnOf(run, agent));
+  const workspace = workspaceTurnOf(run);
+  // Nobody begins anything before it is there, or while it is left.
+  if (workspace !== null) return waiting.isWorkspaceUnderWay ? turns : [...turns, workspace];
   if (run.stop !== null) return turns;
   for (const agent of sleep) turns.push(turnOf(run, agent));
   // A run that is not to wait for people listens to them only while it has other work.
@@ -234,17 +229,12 @@ function affordableClaudeTurns(run: Run, { ongoing, inLine }: AgentsByWait): rea
   return turns;
 }
 
-/** What is to be done about the worktree of an agent. */
-const worktreeTurnOf = ({ id, state, worktree, cwd, home }: Agent, isWanted: boolean): WorktreeTurn => ({
-  ...{ kind: 'worktree', agent: id, state, isWanted, place: placeOf(worktree), cwd, home },
-});
-
 const STATE_PROMPT: TurnPrompt = { kind: 'state' };
 
 function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
   const { id, phase, cwd, input, evaluation, home } = agent;
   if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, why: phase.why, untilMs: phase.untilMs };
-  if (phase.kind === 'worktree') return worktreeTurnOf(agent, phase.outcome === null);
+  if (phase.kind === 'worktree') return worktreeTurnOf(agent, run, phase.outcome === null);
   if (phase.kind === 'asking') return askTurnOf(run, agent, phase);
   if (phase.kind === 'joining') return { kind: 'sleep', agent: id, why: 'join', untilMs: phase.untilMs ?? 0 };
   const record = recordedTurn(phase);

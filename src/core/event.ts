@@ -11,17 +11,8 @@ import type { Run, RunStatus, StopReason } from './run.ts';
 import type { SaidDelivered, SaidToAgent, TurnInterrupted } from './said.ts';
 import type { ModelShare, Tokens } from './tokens.ts';
 import type { TagName } from './transitions/index.ts';
-import type {
-  AgentCancelled,
-  Cancelling,
-  Joined,
-  Joining,
-  Rehomed,
-  WorktreeLeaving,
-  WorktreeLeft,
-  WorktreeOpened,
-  WorktreeOpening,
-} from './worker-event.ts';
+import type { AgentCancelled, Cancelling, Joined, Joining, Rehomed, WorktreeEvent } from './worker-event.ts';
+import type { WorkspaceEvent } from './workspace-event.ts';
 
 interface BaseEvent {
   /** In milliseconds since 1970. */
@@ -272,11 +263,9 @@ export type Event =
   | AgentFailed
   | AgentEnded
   | AgentResumed
-  | WorktreeOpening
-  | WorktreeOpened
-  | WorktreeLeaving
-  | WorktreeLeft
+  | WorktreeEvent
   | Rehomed
+  | WorkspaceEvent
   | QuotaChanged
   | Joining
   | Joined

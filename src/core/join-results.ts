@@ -14,11 +14,13 @@ export interface WorkerResult {
   readonly result: string | null;
   readonly error: string | null;
   readonly cost_usd: number;
-  /** What it left in a worktree of its own, if it had one. Branch and folder are null if it left nothing new, and they were removed. */
+  /** What it left in a worktree of its own, if it had one. The folder is null if it was removed; so is the branch, unless it was pushed. */
   readonly branch?: string | null;
   readonly worktree?: string | null;
   readonly commits?: number;
   readonly dirty?: boolean;
+  /** The repository that the branch was pushed to; null if it was not. Only in runs that work in a clone. */
+  readonly remote?: string | null;
 }
 
 /** What a join hands over: the results of the workers in the order of their forks, and the file for them. */
@@ -50,12 +52,16 @@ function toResult({ id, state, variables, costMicros, worktree }: Agent, phase: 
   };
 }
 
-const toLeftWorktree = ({ path, branch, kept, commits, dirty }: WorktreePlace & WorktreeContent) => ({
-  branch: kept ? branch : null,
-  worktree: kept ? path : null,
-  commits,
-  dirty,
-});
+const toLeftWorktree = ({ path, branch, remote, kept, commits, dirty, pushed }: WorktreePlace & WorktreeContent) => {
+  const isPushed = pushed === true && commits > 0;
+  return {
+    branch: kept || isPushed ? branch : null,
+    worktree: kept ? path : null,
+    commits,
+    dirty,
+    ...(remote !== undefined && { remote: isPushed ? remote : null }),
+  };
+};
 
 function errorOf(phase: DonePhase): string | null {
   switch (phase.kind) {
@@ -100,8 +106,14 @@ function formatResult({ agent, status, variables, result, error, ...left }: Work
       ? `${text.slice(0, MAX_RESULT_CHARS)}… (${text.length - MAX_RESULT_CHARS} more characters)`
       : text;
   const indented = shown === '' ? '' : `\n${shown.replace(/^/gm, '  ')}`;
-  const { branch, worktree, commits = 0, dirty = false } = left;
+  const { branch, worktree, remote, commits = 0, dirty = false } = left;
+  const places = [
+    ...(worktree == null ? [] : [` in ${worktree}`]),
+    ...(remote == null ? [] : [`, pushed to ${remote}`]),
+  ];
   const where =
-    branch == null ? '' : `, left ${formatWorktreeContent({ commits, dirty })} on the branch ${branch} in ${worktree}`;
+    branch == null
+      ? ''
+      : `, left ${formatWorktreeContent({ commits, dirty })} on the branch ${branch}${places.join('')}`;
   return `- ${label}: ${status}${where}${indented}`;
 }

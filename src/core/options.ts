@@ -28,6 +28,7 @@ import {
 import { MAX_WAIT_OPTION, PERCENT, RESERVE_OPTION, SLOW_AT_OPTION } from './quota-options.ts';
 import { KEEP_OPEN_OPTION, TIMEOUT_OPTION } from './time-options.ts';
 import { DEFAULT_TASK_FOLDER_PATTERN } from './work-folders.ts';
+import { WORKSPACE_OPTION } from './workspace.ts';
 
 /** Checks a row, and keeps the type of its values. */
 const option = <Kept>(row: OptionRow<Kept>): OptionRow<Kept> => row;
@@ -165,9 +166,7 @@ export const OPTION_TABLE = {
   }),
   /** Milliseconds that a run sleeps at most through a usage limit; 0 for any time. */
   maxWaitMs: MAX_WAIT_OPTION,
-  /** The used percentage of the subscription from which fewer Claude turns run at once; null for none. */
   slowAt: SLOW_AT_OPTION,
-  /** The percentage of the subscription that is left for the user; null for none. */
   reserve: RESERVE_OPTION,
   /** What a run does at a question; null to wait only where somebody watches. */
   onAsk: ON_ASK_OPTION,
@@ -211,6 +210,7 @@ export const OPTION_TABLE = {
     help: 'folders outside of the project that a prompt may change to with cd, such as "../project-*"',
     trust: { effect: 'lets prompts work in these folders', isNeededFor: (globs) => globs.length > 0 },
   }),
+  workspace: WORKSPACE_OPTION,
   /** The folder of each task, from the folder that holds `.raymond` on. */
   taskFolderPattern: option({
     key: 'task_folder_pattern',

@@ -9,6 +9,7 @@ import type { Quota } from './quota.ts';
 import type { Platform } from './state-names.ts';
 import { countTokens } from './tokens.ts';
 import type { WorkFolders } from './work-folders.ts';
+import type { Workspace } from './workspace.ts';
 
 /** The version of the state file; see `store/migrations.ts`. */
 export const RUN_VERSION = 4;
@@ -18,6 +19,8 @@ export type StopReason =
   | { readonly kind: 'budget' }
   | { readonly kind: 'iterations' }
   | { readonly kind: 'usage_limit'; readonly untilMs: number; readonly message: string }
+  /** Its clone cannot be made, or what is in it cannot be pushed. */
+  | { readonly kind: 'workspace'; readonly message: string }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'interrupted' };
 
@@ -49,6 +52,8 @@ export interface Run {
   readonly startFolder: string | null;
   /** The folders in which its agents can work; null in older state files, until the run is resumed. */
   readonly workFolders: WorkFolders | null;
+  /** The clone in which its agents work; null if they work in a folder of the user. */
+  readonly workspace: Workspace | null;
   readonly startedAt: number;
   /** Whether a person watches the process that drives it and can answer there; false in older state files. */
   readonly attended: boolean;
@@ -96,6 +101,7 @@ export function newRun(
     workflows: {},
     startFolder: cwd,
     workFolders,
+    workspace: options.workspace === null ? null : { kind: 'wanted', place: null },
     startedAt,
     attended: start.attended ?? false,
     options: mergeOptions(options, {}),

@@ -10,6 +10,7 @@ import type { Rules } from './policy.ts';
 import type { Quota } from './quota.ts';
 import type { Scope } from './state-names.ts';
 import type { WorkFolders } from './work-folders.ts';
+import type { WorkspaceSignal } from './workspace-signal.ts';
 import type { WorktreeContent, WorktreePlace } from './worktree.ts';
 
 /** The folders, files and workflows that an answer names, as they are now, and the verdicts on its results. */
@@ -267,6 +268,7 @@ export type Signal =
   | WorktreeRefused
   | WorktreeClosed
   | HomeLost
+  | WorkspaceSignal
   | AskAnsweredSignal
   | AskTimedOutSignal
   | SaidSignal

@@ -7,6 +7,7 @@ const STATUS_OF_STOP: Record<StopReason['kind'], RunStatus> = {
   budget: 'budget_exceeded',
   iterations: 'iteration_limit',
   usage_limit: 'paused',
+  workspace: 'paused',
   stopped: 'paused',
 };
 
@@ -47,8 +48,15 @@ const BY_PRIORITY: readonly RunStatus[] = [
   'completed',
 ];
 
-/** The status of a run: `running` while something is under way or may start, else how it ended. */
-export function deriveRunStatus(run: Run): RunStatus {
+/** The status of a run: `running` while something is under way or may start, or its clone is to be left; else how it ended. */
+export const deriveRunStatus = (run: Run): RunStatus => (isLeavingWorkspace(run) ? 'running' : deriveAgentsStatus(run));
+
+/** Whether nobody works any more in the clone of a run, and it was not looked at since. */
+export const isLeavingWorkspace = (run: Run): boolean =>
+  run.workspace?.kind === 'made' && deriveAgentsStatus(run) !== 'running';
+
+/** The status of a run as far as its agents are concerned. */
+export function deriveAgentsStatus(run: Run): RunStatus {
   const { agents, stop } = run;
   const active = askModeOf(run) === 'wait' ? ACTIVE_OR_ASKING : ACTIVE;
   const counts = countPhases(agents);
@@ -56,8 +64,8 @@ export function deriveRunStatus(run: Run): RunStatus {
   if (phases.some((phase) => (stop === null ? active : UNDER_WAY).has(phase))) return 'running';
   const statuses = new Set(phases.map((phase) => STATUS_AT_REST[phase]));
   // If all agents have ended, the stop came too late to matter.
-  if (stop !== null && phases.some((phase) => phase !== 'ended' && phase !== 'settled'))
-    statuses.add(STATUS_OF_STOP[stop.kind]);
+  const hasUnfinished = phases.some((phase) => phase !== 'ended' && phase !== 'settled');
+  if (stop !== null && (hasUnfinished || stop.kind === 'workspace')) statuses.add(STATUS_OF_STOP[stop.kind]);
   return BY_PRIORITY.find((status) => statuses.has(status)) ?? 'completed';
 }
 

@@ -22,8 +22,15 @@ import { handleStopped } from './signals/stopped.ts';
 import { handleUnreadable } from './signals/unreadable.ts';
 import { handleUnrecorded } from './signals/unrecorded.ts';
 import { handleWoke } from './signals/woke.ts';
+import {
+  handleWorkspaceLeft,
+  handleWorkspaceMade,
+  handleWorkspaceRefused,
+  leavingWorkspaceEvent,
+  openingEvent,
+} from './signals/workspace.ts';
 import { handleWorktreeClosed, handleWorktreeMade, handleWorktreeRefused } from './signals/worktree.ts';
-import { deriveRunStatus } from './status.ts';
+import { deriveRunStatus, isLeavingWorkspace } from './status.ts';
 
 type Handlers = { readonly [Kind in Signal['kind']]: (run: Run, signal: Extract<Signal, { kind: Kind }>) => Step };
 
@@ -38,6 +45,9 @@ const HANDLERS: Handlers = {
   worktree_refused: handleWorktreeRefused,
   worktree_closed: handleWorktreeClosed,
   home_lost: handleHomeLost,
+  workspace_made: handleWorkspaceMade,
+  workspace_refused: handleWorkspaceRefused,
+  workspace_left: handleWorkspaceLeft,
   ask_answered: handleAskAnswered,
   ask_timed_out: handleAskTimedOut,
   said: handleSaid,
@@ -107,6 +117,7 @@ export function initialEvents(run: Run): readonly Event[] {
     ...run.agents.map(({ id: agent, state, parent, cwd, input, variables }) => {
       return { kind: 'agent_started', at, agent, state, parent, cwd, input, variables } as const;
     }),
+    ...openingEvent(run, at),
   ];
 }
 
@@ -115,6 +126,8 @@ function finishStep(before: Run, { run, events, others = [] }: Step, at: number)
   const status = deriveRunStatus(run);
   const settled = { ...run, status, seq: before.seq + 1 };
   const mayEnd = before.status === 'running' || events.some(({ kind }) => kind === 'run_resumed');
+  if (isLeavingWorkspace(run) && !(before.status === 'running' && isLeavingWorkspace(before)))
+    return { run: settled, events: [...events, ...leavingWorkspaceEvent(run, at)], others };
   if (status === 'running' || !mayEnd) return { run: settled, events, others };
   const { spentMicros, estimatedMicros, cannedMicros, tokens } = run.ledger;
   const ended: Event = { kind: 'run_ended', at, status, spentMicros, estimatedMicros, cannedMicros, tokens };

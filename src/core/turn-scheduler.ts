@@ -5,6 +5,7 @@ import { sortByReadySince, type Turn, turnsFor, type WaitKind, waitKindOf } from
 import type { Step } from './event.ts';
 import { getAgent, type Run } from './run.ts';
 import type { Signal } from './signal.ts';
+import { WORKSPACE } from './workspace.ts';
 
 /**
  * Keeps track of what is due, step by step: it gives the same turns as `due`, without going through all agents.
@@ -53,6 +54,7 @@ export class TurnScheduler {
       for (const id of others) this.reconsider(getAgent(run, id), before);
       this.updateLists(getAgent(run, signal.agent));
     } else {
+      if (WORKSPACE_SIGNALS.has(signal.kind)) this.started.delete(WORKSPACE);
       for (const id of others) this.reconsider(getAgent(run, id), before);
       this.rebuildLists();
     }
@@ -62,6 +64,7 @@ export class TurnScheduler {
   markStarted(id: string): number {
     this.starts += 1;
     this.started.set(id, this.starts);
+    if (id === WORKSPACE) return this.starts;
     const agent = getAgent(this.run, id);
     this.updateLists(agent);
     if (agent.phase.kind === 'cancelling') this.unneeded.add(id);
@@ -83,7 +86,7 @@ export class TurnScheduler {
   /** Notes that nothing is under way for this agent any more. */
   release(id: string): void {
     this.started.delete(id);
-    this.updateLists(getAgent(this.run, id));
+    if (id !== WORKSPACE) this.updateLists(getAgent(this.run, id));
   }
 
   /** The turns that should be under way and are not. */
@@ -98,6 +101,7 @@ export class TurnScheduler {
       script: agentsIn(script),
       ongoing: agentsIn(ongoing),
       inLine: agentsIn(inLine),
+      isWorkspaceUnderWay: this.started.has(WORKSPACE),
     });
   }
 
@@ -128,6 +132,13 @@ export class TurnScheduler {
     }
   }
 }
+
+/** What ends a turn about the clone of the run. */
+const WORKSPACE_SIGNALS: ReadonlySet<Signal['kind']> = new Set([
+  'workspace_made',
+  'workspace_refused',
+  'workspace_left',
+]);
 
 /** Looks the agents up lazily: mostly only the first few are needed. */
 function* agentsOf(run: Run, ids: ReadonlySet<string>): Iterable<Agent> {

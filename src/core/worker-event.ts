@@ -52,18 +52,20 @@ export interface AgentCancelled extends WorkerEvent {
 }
 
 /** The git worktree of a worker is being made, or opened again. */
-export interface WorktreeOpening extends WorkerEvent {
+interface WorktreeOpening extends WorkerEvent {
   readonly kind: 'worktree_opening';
 }
 
 /** A worker got a git worktree of its own. */
-export interface WorktreeOpened extends WorkerEvent {
+interface WorktreeOpened extends WorkerEvent {
   readonly kind: 'worktree_opened';
   readonly path: string;
   readonly branch: string;
   /** The commit that it was made from, and the folder of what all worktrees of the repository share. */
   readonly base: string;
   readonly repository: string;
+  /** The repository that its branch is pushed to at the end; absent if it is not pushed. */
+  readonly remote?: string;
   /** The folder in it that the worker works in. */
   readonly cwd: string;
   /** The machine of a fleet that has it, if that is not the one of before. */
@@ -71,7 +73,7 @@ export interface WorktreeOpened extends WorkerEvent {
 }
 
 /** A worker has come to its end in a git worktree, which is looked at now: the event of its end comes afterwards. */
-export interface WorktreeLeaving extends WorkerEvent {
+interface WorktreeLeaving extends WorkerEvent {
   readonly kind: 'worktree_leaving';
 }
 
@@ -83,4 +85,10 @@ export interface WorktreeLeft extends WorkerEvent {
   readonly kept: boolean;
   readonly commits: number;
   readonly dirty: boolean;
+  /** Where its commits were to be pushed to, and whether they are there; absent if they were not to be pushed. */
+  readonly remote?: string;
+  readonly pushed?: boolean;
 }
+
+/** What happens to the git worktree of a worker. */
+export type WorktreeEvent = WorktreeOpening | WorktreeOpened | WorktreeLeaving | WorktreeLeft;

@@ -12,6 +12,8 @@ export interface WorktreePlace {
   readonly base: string;
   /** The folder in which git keeps what all worktrees of the repository share. */
   readonly repository: string;
+  /** The repository that its branch is pushed to when it is left; absent if it is not pushed. */
+  readonly remote?: string;
 }
 
 /** What a worktree holds that its repository did not have before. */
@@ -21,6 +23,8 @@ export interface WorktreeContent {
   readonly commits: number;
   /** Whether files in it are changed or new, and not committed. */
   readonly dirty: boolean;
+  /** Whether its commits are in the repository that they are to be pushed to; absent if it is not pushed. */
+  readonly pushed?: boolean;
 }
 
 /** What is in a worktree: `2 commits and uncommitted changes`. */
@@ -33,6 +37,6 @@ export function formatWorktreeContent({ commits, dirty }: Pick<WorktreeContent, 
 /** The place of a worktree that is there, or was. */
 export function placeOf(worktree: Worktree | null): WorktreePlace | null {
   if (worktree === null || worktree.kind === 'wanted') return null;
-  const { path, branch, base, repository } = worktree;
-  return { path, branch, base, repository };
+  const { path, branch, base, repository, remote } = worktree;
+  return { path, branch, base, repository, ...(remote !== undefined && { remote }) };
 }

@@ -67,6 +67,5 @@ export async function drive(
   }
 }
 
-/** A turn that is not on record yet; a sleep and a worktree need no record. */
-const isNew = (turn: Turn): turn is ClaudeTurn | ScriptTurn =>
-  turn.kind !== 'sleep' && turn.kind !== 'worktree' && turn.record === null;
+/** A turn that is not on record yet; a sleep, a worktree and the clone of a run need no record. */
+const isNew = (turn: Turn): turn is ClaudeTurn | ScriptTurn => 'record' in turn && turn.record === null;

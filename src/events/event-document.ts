@@ -87,9 +87,11 @@ const FIELDS: EventFormatters<object> = {
   }),
   run_resumed: ({ options }) => ({ events_version: EVENTS_VERSION, options: createOptionsDocument(options) }),
   run_stopping: ({ stop, refused }) =>
-    stop.kind === 'usage_limit'
-      ? { why: stop.kind, until: formatIso(stop.untilMs), message: stop.message, refused: null }
-      : { why: stop.kind, until: null, message: null, refused: refused ?? null },
+    stop.kind === 'workspace'
+      ? { why: stop.kind, until: null, message: stop.message, refused: null }
+      : stop.kind === 'usage_limit'
+        ? { why: stop.kind, until: formatIso(stop.untilMs), message: stop.message, refused: null }
+        : { why: stop.kind, until: null, message: null, refused: refused ?? null },
   run_ended: ({ status, ...spending }) => ({ status, ...createSpendingFields(spending) }),
   run_waiting: ({ waitsFor }) => ({ waits_for: waitsFor }),
   agent_started: ({ agent, state, parent, cwd, input, variables }) => ({
@@ -222,20 +224,16 @@ const FIELDS: EventFormatters<object> = {
   agent_ended: ({ agent, state, result }) => ({ agent, state, result }),
   agent_resumed: ({ agent, state }) => ({ agent, state }),
   worktree_opening: ({ agent, state }) => ({ agent, state }),
-  worktree_opened: ({ agent, state, path, branch, base, repository, cwd, home = null }) => {
-    return { agent, state, path, branch, base, repository, cwd, home };
+  worktree_opened: ({ agent, state, path, branch, base, repository, cwd, remote = null, home = null }) => {
+    return { agent, state, path, branch, base, repository, cwd, remote, home };
   },
   worktree_leaving: ({ agent, state }) => ({ agent, state }),
+  worktree_left: ({ kind: _kind, at: _at, remote = null, pushed = null, ...left }) => ({ ...left, remote, pushed }),
+  workspace_opening: ({ git, ref }) => ({ git, ref }),
+  workspace_opened: ({ kind: _kind, at: _at, ...place }) => place,
+  workspace_leaving: ({ path, branch }) => ({ path, branch }),
+  workspace_left: ({ kind: _kind, at: _at, ...left }) => left,
   rehomed: ({ agent, state, from, to }) => ({ agent, state, from, to }),
-  worktree_left: ({ agent, state, path, branch, kept, commits, dirty }) => ({
-    agent,
-    state,
-    path,
-    branch,
-    kept,
-    commits,
-    dirty,
-  }),
   joining: ({ agent, state, workers, done, wanted, group, untilMs }) => ({
     agent,
     state,

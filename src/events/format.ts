@@ -7,9 +7,10 @@ import { isReplay } from '../core/option-types.ts';
 import { countTokens, sumTokens, type Tokens } from '../core/tokens.ts';
 import type { TurnWait } from '../core/turn-wait.ts';
 import type { Joined } from '../core/worker-event.ts';
-import { formatWorktreeContent } from '../core/worktree.ts';
+import { formatWorkspace } from '../core/workspace.ts';
 import { formatDelivery, formatInterruption, formatSaid } from './format-said.ts';
 import { formatFollowedTags } from './format-tags.ts';
+import { formatWorkspaceLeft, formatWorktreeLeft } from './format-worktree.ts';
 import { formatQuotaWindows, isQuotaWorthALine } from './quota.ts';
 import { sanitizeLines, sanitizeShortLine } from './sanitize.ts';
 
@@ -152,7 +153,9 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   run_stopping: ({ at, stop }) =>
     stop.kind === 'usage_limit'
       ? `${stripPeriod(stop.message)}; nothing new is started, a resume after ${formatClock(stop.untilMs, at)} goes on`
-      : `nothing new is started: ${STOP_REASONS[stop.kind]}`,
+      : stop.kind === 'workspace'
+        ? `the run pauses: ${stop.message}`
+        : `nothing new is started: ${STOP_REASONS[stop.kind]}`,
   run_ended: ({ status, tokens, ...spending }) =>
     [`the run has ended: ${status}`, formatSpending(spending), ...formatAnyTokens(tokens)].join(', '),
   run_waiting: ({ waitsFor }) => (waitsFor === null ? 'the run goes on' : `the run waits for ${waitsFor}`),
@@ -199,11 +202,12 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   worktree_opening: () => null,
   worktree_leaving: () => null,
   worktree_opened: ({ path, branch }) => `works in the worktree ${path} on the branch ${branch}`,
+  worktree_left: (event) => formatWorktreeLeft(event),
+  workspace_opening: (source) => `gets a clone of ${formatWorkspace(source)}`,
+  workspace_opened: ({ path, branch }) => `works in the clone ${path} on the branch ${branch}`,
+  workspace_leaving: () => null,
+  workspace_left: (event) => formatWorkspaceLeft(event),
   rehomed: ({ from, to }) => `the worker ${from} is gone: goes on at ${to}`,
-  worktree_left: ({ branch, path, kept, commits, dirty }) =>
-    kept
-      ? `leaves ${formatWorktreeContent({ commits, dirty })} on ${branch} in ${path}`
-      : 'leaves nothing new in its worktree, which is removed',
   joining: (event) => (event.done >= event.wanted ? null : formatJoinWait(event, event.at)),
   joined: (event) => formatJoined(event),
   cancelling: ({ by }) => `cancelled by the join of ${by}: its turn is ended`,

@@ -222,6 +222,8 @@ function describeStop({ stop, options, ledger }: Run, now: number): string | nul
       return `The limit of ${formatCount(options.maxIterations ?? 0, 'iteration')} is reached.`;
     case 'usage_limit':
       return `${stop.message} It ends at ${formatClock(stop.untilMs, now)}.`;
+    case 'workspace':
+      return `It pauses: ${stop.message.replace(/\.$/, '')}.`;
     case 'stopped':
       return 'It was told to stop.';
     default:

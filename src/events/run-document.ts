@@ -50,6 +50,7 @@ export function createRunDocument(run: Run, history: RunHistory): unknown {
     ...createUsageFields(run, history),
     agents: run.agents.map((agent) => createAgentResult(agent, history)),
     archived_agents: archivedCount(run),
+    workspace: createWorkspaceDocument(run),
     questions: listAskingAgents(run).map((agent) => createAskDocument(run, agent)),
     transitions: history.transitions.map(createTransitionDocument),
   };
@@ -106,9 +107,19 @@ function createAgentResult(agent: Agent, history: RunHistory): unknown {
 /** The worktree of an agent, and what it held when the agent left it; null without one. */
 function createWorktreeDocument({ worktree }: Agent): object | null {
   if (worktree === null || worktree.kind === 'wanted') return null;
-  const { path, branch, base } = worktree;
-  const { kept, commits, dirty } = worktree.kind === 'closed' ? worktree : { kept: null, commits: null, dirty: null };
-  return { path, branch, base, kept, commits, dirty };
+  const { path, branch, base, remote = null } = worktree;
+  const { kept, commits, dirty, pushed = null } = worktree.kind === 'closed' ? worktree : NOT_LEFT;
+  return { path, branch, base, kept, commits, dirty, remote, pushed };
+}
+
+const NOT_LEFT = { kept: null, commits: null, dirty: null, pushed: null };
+
+/** The clone of a run, and what it held when the run came to rest; null without one, and before it is made. */
+function createWorkspaceDocument({ workspace }: Run): object | null {
+  if (workspace === null || workspace.place === null) return null;
+  const { path, branch, base, remote } = workspace.place;
+  const { kept, commits, dirty, pushed } = workspace.kind === 'left' ? workspace.content : NOT_LEFT;
+  return { path, branch, base, remote, kept, commits, dirty, pushed };
 }
 
 const isOver = ({ kind }: Agent['phase']): boolean => kind === 'ended' || kind === 'failed' || kind === 'cancelled';
@@ -144,6 +155,7 @@ export function createStatusDocument(
     iterations: run.iterations,
     max_iterations: maxIterations,
     run_folder: run.workFolders?.run ?? null,
+    workspace: createWorkspaceDocument(run),
     agents: run.agents.map((agent) => createAgentStatus(run, agent, history)),
     archived_agents: archivedCount(run),
     open_conversations: openConversations,

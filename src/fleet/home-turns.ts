@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ASKS_FOLDER } from '../core/ask.ts';
-import { type ClaudeTurn, due, type ScriptTurn, type WorktreeTurn } from '../core/due.ts';
+import { type ClaudeTurn, due, type ScriptTurn } from '../core/due.ts';
 import { getAgent, type Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
+import type { WorkspaceTurn, WorktreeTurn } from '../core/worktree-turns.ts';
 import { errorMessageOf } from '../errors.ts';
 import { failedSignal } from '../turns/signals.ts';
 import { placeUploads } from './database-answers.ts';
@@ -28,7 +29,7 @@ interface Room {
   isLeft: boolean;
 }
 
-type TravelledTurn = ClaudeTurn | ScriptTurn | WorktreeTurn;
+type TravelledTurn = ClaudeTurn | ScriptTurn | WorktreeTurn | WorkspaceTurn;
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
@@ -121,7 +122,7 @@ export class HomeTurns {
       const turn = findTurn(world.adapt(run), queued);
       // The journal does not hold it open any more: nobody waits for its end.
       if (turn === undefined) return true;
-      if (firstBoot !== boot && turn.kind !== 'worktree') world.doubtful.add(`${turn.agent}/${turn.number}`);
+      if (firstBoot !== boot && 'number' in turn) world.doubtful.add(`${turn.agent}/${turn.number}`);
       this.underWay.set(keyOf(queued), { agent: queued.agent, run: queued.run, world });
       const end = await this.takeIn(world, world.adapt(run), turn);
       if (end === null && leaving.aborted) return false;
@@ -161,7 +162,7 @@ export class HomeTurns {
     const { layout, database } = this.worker;
     // What the run does not need any more is let go of.
     await world.save([{ before: run, step: { run, events: [] } }]);
-    if (turn.kind === 'worktree') return world.take(turn);
+    if (!('number' in turn)) return world.take(turn);
     const isOld = existsSync(layout.turnFolder(run.id, turn)) || doubtful.has(`${turn.agent}/${turn.number}`);
     if (isOld) return world.take(turn);
     const agent = getAgent(run, turn.agent);
@@ -181,7 +182,7 @@ export class HomeTurns {
 const findTurn = (run: Run, { agent, turn: name }: TravellingTurn): TravelledTurn | undefined =>
   due(run).find((turn): turn is TravelledTurn => {
     if (turn.agent !== agent || turn.kind === 'sleep') return false;
-    return turn.kind === 'worktree' ? name.startsWith(turn.kind) : turn.record !== null && name === String(turn.number);
+    return 'number' in turn ? turn.record !== null && name === String(turn.number) : name.startsWith(turn.kind);
   });
 
 const keyOf = ({ run, agent, turn }: Omit<TravellingTurn, 'home'>): string => `${run}/${agent}/${turn}`;

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Run } from '../core/run.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
@@ -7,13 +7,14 @@ import { listWorkflowFolders } from './run-workflows.ts';
 
 /** The folders that decide where the answers of a run's prompts may change to. */
 export function findFolderLimits(
-  { startFolder }: Run,
-  { root }: StoreLayout,
+  { id, startFolder, workspace }: Run,
+  { root, worktreesFolder }: StoreLayout,
   workflow: Workflow,
+  isSandbox = false,
 ): Pick<TurnContext, 'startFolder' | 'workflowFolders'> {
   return {
-    // Older state files do not tell where the run was started.
-    startFolder: startFolder ?? dirname(root),
+    // Older state files do not tell where the run was started. The clone of a run is not there yet when it starts, and a test has none.
+    startFolder: workspace === null || isSandbox ? (startFolder ?? dirname(root)) : join(worktreesFolder(id), 'main'),
     workflowFolders: () => listWorkflowFolders(workflow),
   };
 }

@@ -5,7 +5,8 @@ import { EXIT, RaymondError } from '../errors.ts';
 import type { Manifest } from '../workflow/manifest.ts';
 
 /** The options of a run that its workflow's manifest sets, where nobody else does. */
-export const manifestOptions = ({ budgetMicros, variables }: Manifest): Partial<Options> => ({
+export const manifestOptions = ({ budgetMicros, variables, workspace }: Manifest): Partial<Options> => ({
+  ...(workspace !== null && { workspace }),
   ...(budgetMicros !== null && { budgetMicros }),
   ...(Object.keys(variables).length > 0 && { variables }),
 });
@@ -30,8 +31,17 @@ export function requirePeople({ requiresHumanInput }: Manifest, { onAsk }: Pick<
 }
 
 /** The folder that the agents work in: the one that the manifest names, seen from where the user stands. */
-export function resolveWorkingDirectory({ workingDirectory }: Manifest, cwd: string): string {
+export function resolveWorkingDirectory(
+  { workingDirectory }: Manifest,
+  { workspace }: Pick<Options, 'workspace'>,
+  cwd: string,
+): string {
   if (workingDirectory === null) return cwd;
+  if (workspace !== null)
+    throw new RaymondError("the workflow's `working_directory` and a workspace exclude each other", {
+      exitCode: EXIT.usage,
+      hint: 'Leave out one of them: --dir . or --workspace none does.',
+    });
   const folder = resolve(cwd, workingDirectory);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
   throw new RaymondError(`the workflow's \`working_directory\` is not a folder here: ${folder}`, {

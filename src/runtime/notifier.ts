@@ -85,6 +85,7 @@ export class Notifier {
       case 'visit_limit':
         return 'limit';
       case 'run_stopping':
+        if (event.stop.kind === 'workspace') return 'pause';
         return event.stop.kind === 'stopped' || event.stop.kind === 'interrupted' ? null : 'limit';
       case 'sleeping':
         // All agents meet the same limit.

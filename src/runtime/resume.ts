@@ -82,6 +82,7 @@ export async function continueRun(
       await store.close();
       return createEndedHandle(run, damage);
     }
+    if (run.workspace === null && changes.workspace != null) throw noWorkspaceError(run.id);
     const options = mergeOptions(run.options, changes);
     const { path, platform } = run.workflow;
     const workflow = await runtime.openWorkflow(path, platform, callLimitsOf(options, run)).catch((error) => {
@@ -100,7 +101,11 @@ export async function continueRun(
       workFolders,
       joins: mentionsJoin(workflow.source),
       ...(run.quota !== null && !isReplay(options) && { quota: await readSharedQuota(env, runtime.clock.now()) }),
-      ...(await lookUpKeptNames(run, workflow, { ...findFolderLimits(run, layout, workflow), options, env })),
+      ...(await lookUpKeptNames(run, workflow, {
+        ...findFolderLimits(run, layout, workflow, runtime.isSandbox),
+        options,
+        env,
+      })),
     };
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
     const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry, damage };
@@ -176,6 +181,12 @@ async function lookUpKeptNames(
     results: Object.fromEntries(kept.map(({ id, names }) => [id, names.results])),
   };
 }
+
+const noWorkspaceError = (id: string): RaymondError =>
+  new RaymondError(`The run ${id} was started without a workspace, and cannot get one now.`, {
+    exitCode: EXIT.usage,
+    hint: 'Resume it without --workspace, or start a new run.',
+  });
 
 const isMissingWorkflow = (error: unknown): boolean => error instanceof RaymondError && error.exitCode === EXIT.usage;
 

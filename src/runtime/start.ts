@@ -8,6 +8,7 @@ import { DEFAULT_OPTIONS, mergeOptions, type Options, overlayOptions } from '../
 import { newRun } from '../core/run.ts';
 import { isPrompt, isStateFile } from '../core/state-names.ts';
 import { initialEvents } from '../core/step.ts';
+import { resolveWorkspace } from '../core/workspace.ts';
 import { findLayout } from '../store/layout.ts';
 import { createRun } from '../store/store.ts';
 import { formatWorkflowFinding, InvalidWorkflow } from '../workflow/invalid-workflow.ts';
@@ -76,8 +77,11 @@ export async function composeRun(path: string, request: RunRequest, runtime: Run
   });
   const { manifest } = workflow;
   requireInput(manifest, request.input);
-  const workFolder = request.ignoreWorkingDirectory ? cwd : resolveWorkingDirectory(manifest, cwd);
-  const options = mergeOptions(DEFAULT_OPTIONS, overlayOptions(manifestOptions(manifest), requested));
+  const options = withAbsoluteWorkspace(
+    mergeOptions(DEFAULT_OPTIONS, overlayOptions(manifestOptions(manifest), requested)),
+    cwd,
+  );
+  const workFolder = request.ignoreWorkingDirectory ? cwd : resolveWorkingDirectory(manifest, options, cwd);
   requirePeople(manifest, options);
   refuseSkippingAsRoot(workflow, options, env);
   const startedAt = runtime.clock.now();
@@ -114,6 +118,11 @@ export async function composeRun(path: string, request: RunRequest, runtime: Run
   const events = [...initialEvents(run), ...warnings.map(toWarning)];
   return { run, events, options, env, layout, workflow };
 }
+
+const withAbsoluteWorkspace = (options: Options, cwd: string): Options =>
+  options.workspace === null
+    ? options
+    : { ...options, workspace: resolveWorkspace(options.workspace, (path) => resolve(cwd, path)) };
 
 /** Warns of variables of the run that the scripts of its workflow do not get under their own names. */
 async function warnOfVariableNames(workflow: Workflow, { variables }: Options): Promise<readonly string[]> {

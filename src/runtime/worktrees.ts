@@ -6,7 +6,8 @@ import { RaymondError } from '../errors.ts';
 import type { FoundWorktree } from '../events/found-worktree.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
-import { branchOf, findWork, isWorktreeFolder, removeLeftWorktree } from '../turns/worktree.ts';
+import { findWork, removeLeftWorktree } from '../turns/left-worktree.ts';
+import { branchOf, isWorktreeFolder } from '../turns/worktree.ts';
 
 /** Finds the worktrees of all runs of this folder, or of one run, and what they hold. Runs that were removed count, too. */
 export async function findWorktrees(
@@ -27,8 +28,8 @@ export async function pruneWorktrees(
   env: NodeJS.ProcessEnv,
   observe: (worktree: FoundWorktree, problem: string | null) => void,
 ): Promise<void> {
-  // One after the other: two branches may each have the commits of the other.
-  for (const worktree of worktrees.filter(({ holds }) => holds === 'nothing'))
+  // One after the other: two branches may each have the commits of the other. The clone of a run comes after its worktrees.
+  for (const worktree of worktrees.filter(({ holds }) => holds === 'nothing').toReversed())
     observe(worktree, await removeLeftWorktree(worktree, { env }));
 }
 
@@ -66,7 +67,10 @@ async function findUsers(layout: StoreLayout, id: string): Promise<(agent: strin
   }
 }
 
-function isWorkingIn({ agents }: Run, id: string): boolean {
+function isWorkingIn({ agents, workspace, status }: Run, id: string): boolean {
+  // That of the main agent is the clone of the run, which stays as long as the run may go on by itself.
+  if (id === 'main')
+    return workspace !== null && !(workspace.kind === 'left' && ['completed', 'failed'].includes(status));
   const worktree = agents.find((agent) => agent.id === id)?.worktree;
   return worktree !== undefined && worktree !== null && worktree.kind !== 'closed';
 }

@@ -69,7 +69,7 @@ export async function createWorld(
     runMarker,
     starter,
     options,
-    ...findFolderLimits(run, layout, workflow),
+    ...findFolderLimits(run, layout, workflow, runtime.isSandbox),
     env,
     clock,
     quota,
@@ -89,7 +89,8 @@ export async function createWorld(
     presenceDescriptor: store.presenceDescriptor,
     findBegunTurns: (turn) => findBegunTurns(layout, id, turn),
     retry: context.retry,
-    isResumed: run.seq > 0,
+    // The first thing that a run does may be to clone.
+    isResumed: run.seq > 0 || run.workspace !== null,
     folderOf: (turn) => layout.turnFolder(id, turn),
     conversationsFolder: layout.conversationsFolder(id),
     conversationFolder: (opener) => layout.conversationFolder(id, opener),

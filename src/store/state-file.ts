@@ -11,6 +11,7 @@ import { rulesSchema } from './rules-schema.ts';
 import { INTERRUPTION_SCHEMA, SAID_SCHEMA } from './said-schema.ts';
 import type { RunStart, SavedRun } from './saved-run.ts';
 import { invalidStateFileError, migrateRunData, parseVersionedJson, validateWith } from './versioned-json.ts';
+import { WORKSPACE_SCHEMA, WORKTREE_SCHEMA } from './worktree-schema.ts';
 
 const count = z.number().int().nonnegative();
 const micros = z.number().int().nonnegative();
@@ -105,20 +106,6 @@ const phase = z.discriminatedUnion('kind', [
   ...donePhases,
 ]);
 
-const worktreePlace = { path: z.string(), branch: z.string(), base: z.string(), repository: z.string() };
-
-const worktree = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('wanted') }),
-  z.strictObject({ kind: z.literal('made'), ...worktreePlace }),
-  z.strictObject({
-    kind: z.literal('closed'),
-    ...worktreePlace,
-    kept: z.boolean(),
-    commits: count,
-    dirty: z.boolean(),
-  }),
-]);
-
 const evaluation = z.strictObject({
   index: count,
   file: z.string(),
@@ -144,7 +131,7 @@ const agent = z.strictObject({
   nesting,
   variables: stringRecord,
   forkedBy: orNull(z.enum(['prompt', 'script'])).default(null),
-  worktree: orNull(worktree).default(null),
+  worktree: orNull(WORKTREE_SCHEMA).default(null),
   home: orNull(z.string()).default(null),
   joinedBy: orNull(count).default(null),
   phase,
@@ -178,6 +165,7 @@ const stop = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('budget') }),
   z.strictObject({ kind: z.literal('iterations') }),
   z.strictObject({ kind: z.literal('usage_limit'), untilMs: time, message: z.string() }),
+  z.strictObject({ kind: z.literal('workspace'), message: z.string() }),
   z.strictObject({ kind: z.literal('stopped') }),
   z.strictObject({ kind: z.literal('interrupted') }),
 ]);
@@ -220,6 +208,7 @@ const RUN_SHAPE = {
   workflows: z.record(z.string(), z.strictObject({ path: z.string(), variables: stringRecord })).default({}),
   startFolder: orNull(z.string()).default(null),
   workFolders: orNull(z.strictObject({ run: z.string(), task: z.string() })).default(null),
+  workspace: orNull(WORKSPACE_SCHEMA).default(null),
   startedAt: time,
   attended: z.boolean().default(false),
   options,

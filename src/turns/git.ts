@@ -28,10 +28,16 @@ const REPOSITORY_VARIABLES: readonly string[] = [
   ...['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES'],
 ];
 
+/** Nobody is there to answer: git has no terminal, and must open no window. */
+const NO_QUESTIONS = {
+  ...{ GIT_TERMINAL_PROMPT: '0', GCM_INTERACTIVE: 'never', SSH_ASKPASS_REQUIRE: 'never' },
+  SSH_ASKPASS: undefined,
+};
+
 /** Runs git in a folder. Its messages are in English, so that they can be understood here. */
 export function createGit(cwd: string, { env, signal }: GitOptions): Git {
   const removed = Object.fromEntries(REPOSITORY_VARIABLES.map((name) => [name, undefined]));
-  const gitEnv = { ...env, ...removed, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
+  const gitEnv = { ...env, ...removed, ...NO_QUESTIONS, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
   const options = { cwd, env: gitEnv, timeoutMs: GIT_TIMEOUT_MS, ...(signal && { signal }) };
   return async (...args) => {
     const { exitCode, stdout, stderr, spawnError, timedOut } = await execProgram('git', args, options);
@@ -45,10 +51,20 @@ export function createGit(cwd: string, { env, signal }: GitOptions): Git {
             ? 'git took longer than ten minutes'
             : exitCode === null
               ? 'git was killed'
-              : `git says: ${stderr.trim().split('\n').slice(-3).join(' ')}`,
+              : `git says: ${lastWords(stderr)}`,
     };
   };
 }
+
+/** The end of what git says, without the advice that it gives. */
+const lastWords = (stderr: string): string =>
+  stderr
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !ADVICE.test(line))
+    .slice(-3)
+    .join(' ');
+
+const ADVICE = /^(?:hint: .*|Please make sure you have the correct access rights|and the repository exists\.)$/;
 
 /** A missing program and a missing folder look the same. */
 function explainSpawnError(error: Error, cwd: string): string {

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { WorkspacePlace } from '../core/workspace.ts';
 import { createGit, type GitOptions } from './git.ts';
+import { REMOTE_NAME } from './remote.ts';
 
 /** Makes a git repository of the folder of a test, with all its files in one commit, unless it is one. */
 export async function ensureSandboxRepository(folder: string, options: GitOptions): Promise<void> {
@@ -14,4 +16,24 @@ export async function ensureSandboxRepository(folder: string, options: GitOption
   await git('config', 'user.email', 'raymond-test@localhost');
   await git('add', '--all');
   await git('commit', '--quiet', '--allow-empty', '--no-verify', '-m', 'The files of the test');
+}
+
+/**
+ * Lets the folder of a test stand for the clone of a run: it is on the branch, and it is the repository that the branch is pushed to. Nothing
+ * is cloned, and scripts can fetch from the name that a clone has for its repository.
+ */
+export async function openSandboxWorkspace(
+  folder: string,
+  branch: string,
+  before: WorkspacePlace | null,
+  options: GitOptions,
+): Promise<{ readonly place: WorkspacePlace } | { readonly message: string }> {
+  if (before !== null) return { place: before };
+  await ensureSandboxRepository(folder, options);
+  const git = createGit(folder, options);
+  await git('remote', 'add', REMOTE_NAME, folder);
+  await git('checkout', '--quiet', '-b', branch);
+  const { ok, out, error } = await git('rev-parse', 'HEAD');
+  const place = { path: folder, branch, base: out, repository: join(folder, '.git'), remote: folder };
+  return ok ? { place } : { message: error };
 }

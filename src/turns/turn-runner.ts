@@ -83,7 +83,7 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
           const slept = await sleep(clock, turn, AbortSignal.any([context.stopSignal, end]));
           return slept ? { kind: 'woke', at: clock.now(), agent: turn.agent } : null;
         }
-        if (turn.kind === 'worktree') return takeWorktreeTurn(turn, end);
+        if (turn.kind === 'worktree' || turn.kind === 'workspace') return takeWorktreeTurn(turn, end);
         const adopted = !preparedAgents.delete(turn.agent);
         if (turn.kind === 'claude' && turn.isBrokenOff) context.endings.end(turn.agent);
         return turn.kind === 'script' ? runnerFor(turn.state).take(turn, adopted) : backend.take(turn, adopted);

@@ -1,16 +1,21 @@
-import type { WorktreeTurn } from '../core/due.ts';
 import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from '../core/signal.ts';
+import type { WorkspaceLeft, WorkspaceSignal } from '../core/workspace-signal.ts';
+import type { WorkspaceTurn, WorktreeTurn } from '../core/worktree-turns.ts';
 import { MARKER_VARIABLE } from '../process/command.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
 import type { GitOptions } from './git.ts';
-import { ensureSandboxRepository } from './sandbox-repository.ts';
+import { ensureSandboxRepository, openSandboxWorkspace } from './sandbox-repository.ts';
 import type { TurnContext } from './turn-context.ts';
+import { leaveWorkspace, openWorkspace } from './workspace.ts';
 import { branchOf, closeWorktree, discardWorktree, makeWorktree, reopenWorktree } from './worktree.ts';
 
 type WorktreeSignal = WorktreeMade | WorktreeRefused | WorktreeClosed;
 
-/** Takes a turn about a worktree, unless it is to end before it has begun; null if it was ended. */
-type WorktreeRunner = (turn: WorktreeTurn, end: AbortSignal) => Promise<WorktreeSignal | null>;
+/** Takes a turn about a worktree or the clone of the run, unless it is to end before it has begun; null if it was ended. */
+type WorktreeRunner = (
+  turn: WorktreeTurn | WorkspaceTurn,
+  end: AbortSignal,
+) => Promise<WorktreeSignal | WorkspaceSignal | null>;
 
 /**
  * Creates what takes the turns about worktrees of a run. They are taken one after the other: git processes that make
@@ -20,7 +25,10 @@ export function createWorktreeRunner(context: TurnContext): WorktreeRunner {
   let last: Promise<unknown> | null = null;
   return (turn, end) => {
     last ??= endOrphans(context);
-    const taken = last.then(() => (end.aborted ? null : takeWorktreeTurn(context, turn, end)));
+    const taken = last.then((): Promise<WorktreeSignal | WorkspaceSignal | null> | null => {
+      if (turn.kind === 'workspace') return takeWorkspaceTurn(context, turn, end);
+      return end.aborted ? null : takeWorktreeTurn(context, turn, end);
+    });
     last = taken.catch(() => {});
     return taken;
   };
@@ -37,12 +45,12 @@ async function endOrphans(context: TurnContext): Promise<void> {
 /** Makes or opens the worktree of a worker, or looks at what it has left in it. It may be done again after a crash at any instant. */
 async function takeWorktreeTurn(
   context: TurnContext,
-  { agent, cwd, place, isWanted }: WorktreeTurn,
+  { agent, cwd, place, isWanted, workspace }: WorktreeTurn,
   end: AbortSignal,
 ): Promise<WorktreeSignal | null> {
-  const { clock, runId, env } = context;
-  const options: GitOptions = { env: { ...env, [MARKER_VARIABLE]: worktreeMarker(context, agent) }, signal: end };
-  const wanted = { path: context.worktreeFolder(agent), branch: branchOf(runId, agent), cwd };
+  const { clock, runId } = context;
+  const options = gitOptions(context, agent, end);
+  const wanted = { path: context.worktreeFolder(agent), branch: branchOf(runId, agent), cwd, workspace };
   if (isWanted) {
     if (context.isSandbox) await ensureSandboxRepository(context.startFolder, options);
     const made = await (place === null ? makeWorktree(wanted, options) : reopenWorktree(place, options));
@@ -56,5 +64,46 @@ async function takeWorktreeTurn(
   const closed = place === null ? { content: NOTHING_LEFT } : await closeWorktree(place, options);
   return end.aborted ? null : { kind: 'worktree_closed', at: clock.now(), agent, ...closed };
 }
+
+const gitOptions = (context: TurnContext, agent: string, signal: AbortSignal): GitOptions => ({
+  env: { ...context.env, [MARKER_VARIABLE]: worktreeMarker(context, agent) },
+  signal,
+});
+
+/** Makes or finds the clone of a run, or looks at what the run has left in it. It may be done again after a crash at any instant. */
+async function takeWorkspaceTurn(
+  context: TurnContext,
+  { agent, isWanted, source, place, isOver }: WorkspaceTurn,
+  end: AbortSignal,
+): Promise<WorkspaceSignal | null> {
+  const { clock, runId, isSandbox = false } = context;
+  const options = gitOptions(context, agent, end);
+  const wanted = { path: context.worktreeFolder(WORKSPACE_AGENT), branch: branchOf(runId, WORKSPACE_AGENT), source };
+  if (isWanted) {
+    if (end.aborted) return null;
+    const sandbox = isSandbox ? await openSandboxWorkspace(context.startFolder, wanted.branch, place, options) : null;
+    const made = sandbox ?? (await openWorkspace({ ...wanted, place }, options));
+    if (end.aborted) return null;
+    const at = clock.now();
+    return 'message' in made ? { kind: 'workspace_refused', at, ...made } : { kind: 'workspace_made', at, ...made };
+  }
+  if (place === null) throw new Error('a workspace that was never made cannot be left');
+  if (end.aborted) return leftAtOnce(clock.now(), place.path);
+  const { path, branch, remote } = place;
+  const here = isSandbox ? { path, branch, source: { git: remote, ref: null } } : wanted;
+  const left = await leaveWorkspace({ ...here, place }, isOver && !isSandbox, options);
+  return end.aborted ? leftAtOnce(clock.now(), place.path) : { kind: 'workspace_left', at: clock.now(), ...left };
+}
+
+/** Who ends everything at once has no time for a push. */
+const leftAtOnce = (at: number, path: string): WorkspaceLeft => ({
+  kind: 'workspace_left',
+  at,
+  content: { kept: true, commits: 0, dirty: false, pushed: false },
+  problem: `there was no time to push. What was committed is in ${path}, and a resume pushes it`,
+});
+
+/** The agent after which the clone is called. */
+const WORKSPACE_AGENT = 'main';
 
 const NOTHING_LEFT = { kept: false, commits: 0, dirty: false };

@@ -1,18 +1,24 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { WorkspacePlace } from '../core/workspace.ts';
 import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
 import { createGit, type Git, type GitOptions } from './git.ts';
+import { pushBranch } from './remote.ts';
+import { PARTIAL_SUFFIX, REMOVED_SUFFIX } from './workspace.ts';
 
 /** The branch of the worktree of a worker. */
 export const branchOf = (run: string, agent: string): string => `raymond/${run}/${agent}`;
 
-/** Whether a folder with this name among the worktrees of a run is one, and not what is left of one that is removed. */
-export const isWorktreeFolder = (name: string): boolean => !name.endsWith(REMOVED_SUFFIX);
+/** Whether a folder with this name among the worktrees of a run is one, and not one that is half made or half removed. */
+export const isWorktreeFolder = (name: string): boolean =>
+  !name.endsWith(REMOVED_SUFFIX) && !name.endsWith(PARTIAL_SUFFIX);
 
 /** A worktree to be made: its names, and the folder whose commit it gets. */
 export interface WantedWorktree extends Pick<WorktreePlace, 'path' | 'branch'> {
   readonly cwd: string;
+  /** The clone that the run works in; absent if it has none. */
+  readonly workspace?: WorkspacePlace | undefined;
 }
 
 /** A worktree that is there, and the folder of it that stands for the one that it was made from; or why there is none. */
@@ -26,12 +32,17 @@ const refuse = (reason: string): { readonly message: string } => ({
  * Makes a worktree from the commit of a folder. One that a crash left half made, or made and not reported, has the name that
  * only this worker has, and nobody has worked in it: it is made again.
  */
-export async function makeWorktree({ path, branch, cwd }: WantedWorktree, options: GitOptions): Promise<MadeWorktree> {
+export async function makeWorktree(
+  { path, branch, cwd, workspace }: WantedWorktree,
+  options: GitOptions,
+): Promise<MadeWorktree> {
   const git = createGit(cwd, options);
   const found = await findRepository(git, cwd);
   if ('message' in found) return found;
   const { prefix, base, repository } = found;
-  const place = { path, branch, base, repository };
+  // What is in the clone of the run is for the repository that it was cloned from.
+  const remote = workspace?.repository === repository ? { remote: workspace.remote } : {};
+  const place = { path, branch, base, repository, ...remote };
   const obstacle = await addWorktree(git, place);
   return obstacle === null ? { place, cwd: join(path, prefix) } : refuse(obstacle);
 }
@@ -43,6 +54,8 @@ export async function reopenWorktree(place: WorktreePlace, options: GitOptions):
   const registered = await findWorktree(git, path);
   if (registered !== undefined && existsSync(path)) return { place, cwd: path };
   await removeWorktree(git, path);
+  if (place.remote !== undefined)
+    await git('fetch', '--quiet', '--', place.remote, `refs/heads/${branch}:refs/heads/${branch}`);
   if (!(await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`)).ok) {
     const obstacle = await addWorktree(git, place);
     return obstacle === null ? { place, cwd: path } : refuse(obstacle);
@@ -60,24 +73,45 @@ export async function discardWorktree({ path, branch, cwd }: WantedWorktree, opt
   await git('branch', '--quiet', '-d', branch);
 }
 
-/** Removes a worktree that holds nothing new, with its branch; any other is kept. If git fails, nothing is removed. */
-export async function closeWorktree(
-  place: WorktreePlace,
-  options: GitOptions,
-): Promise<{ readonly content: WorktreeContent; readonly warning?: string }> {
-  const { path, branch, repository } = place;
-  const { content, warning } = await inspectWorktree(place, options);
-  if (content.kept) return { content, ...(warning !== undefined && { warning }) };
+/** What a worktree holds, and what is odd about it. */
+interface InspectedWorktree {
+  readonly content: WorktreeContent;
+  readonly warning?: string;
+}
+
+/**
+ * Removes a worktree that holds nothing new, with its branch; any other is kept. If git fails, nothing is removed. In the clone of a run,
+ * what is committed is pushed; then only what is not committed keeps the worktree.
+ */
+export async function closeWorktree(place: WorktreePlace, options: GitOptions): Promise<InspectedWorktree> {
+  const { path, branch, repository, remote } = place;
+  const inspected = await inspectWorktree(place, options);
   const git = createGit(repository, options);
-  const problem = await removeWorktree(git, path);
-  if (problem !== null)
-    return { content: { ...content, kept: true }, warning: `the worktree ${path} could not be removed: ${problem}` };
-  await deleteBranch(git, branch);
+  const problem =
+    remote === undefined || inspected.content.commits === 0 ? null : await pushBranch(git, remote, branch);
+  const { content, warning } = remote === undefined ? inspected : afterPush(inspected, problem);
+  if (content.kept) return { content, ...(warning !== undefined && { warning }) };
+  const obstacle = await removeWorktree(git, path);
+  if (obstacle !== null)
+    return { content: { ...content, kept: true }, warning: `the worktree ${path} could not be removed: ${obstacle}` };
+  // A branch that was pushed stays in the clone as well, where others can merge it.
+  if (content.commits === 0) await deleteBranch(git, branch);
   return { content };
 }
 
+/** What is left of a worktree in the clone of a run after its branch was pushed, or could not be. */
+function afterPush({ content, warning }: InspectedWorktree, problem: string | null): InspectedWorktree {
+  if (problem !== null)
+    return {
+      content: { ...content, pushed: false },
+      warning: `what was committed stays in the clone of the run: ${problem}`,
+    };
+  if (warning !== undefined) return { content: { ...content, pushed: content.commits > 0 }, warning };
+  return { content: { ...content, kept: content.dirty, pushed: true } };
+}
+
 /** Deletes a branch that no worktree is on. Unlike `git branch -D`, this does not look at every worktree of the repository. */
-const deleteBranch = (git: Git, branch: string) => git('update-ref', '-d', `refs/heads/${branch}`);
+export const deleteBranch = (git: Git, branch: string) => git('update-ref', '-d', `refs/heads/${branch}`);
 
 interface Repository extends Pick<WorktreePlace, 'base' | 'repository'> {
   /** The path of the folder in the repository. */
@@ -167,7 +201,7 @@ async function findWorktree(git: Git, path: string): Promise<{ readonly branch: 
  * Removes a worktree with all that is in it; returns why that was not possible. It goes as a whole, so that what is left of
  * it after a crash does not look like somebody's changes; and git asks no questions about a folder that is gone.
  */
-async function removeWorktree(git: Git, path: string): Promise<string | null> {
+export async function removeWorktree(git: Git, path: string): Promise<string | null> {
   const moved = `${path}${REMOVED_SUFFIX}`;
   try {
     await rm(moved, { recursive: true, force: true });
@@ -180,14 +214,11 @@ async function removeWorktree(git: Git, path: string): Promise<string | null> {
   }
 }
 
-/** The end of the name of a worktree's folder while it is removed. */
-const REMOVED_SUFFIX = '.removed';
-
 /** What a worktree holds that its repository did not have before: it is kept if that is anything, or not known. */
 async function inspectWorktree(
   { path, branch, base, repository }: WorktreePlace,
   options: GitOptions,
-): Promise<{ readonly content: WorktreeContent; readonly warning?: string }> {
+): Promise<InspectedWorktree> {
   if (!existsSync(path)) {
     const count = await createGit(repository, options)('rev-list', '--count', `${base}..refs/heads/${branch}`, '--');
     const commits = count.ok ? Number(count.out) : 0;
@@ -208,44 +239,4 @@ async function inspectWorktree(
   }
   const [commits, dirty] = [Number(count.out), status.out !== ''];
   return { content: { kept: commits > 0 || dirty, commits, dirty } };
-}
-
-/** What would be lost with a worktree: changes that are not committed, and commits that no other branch or tag has. */
-export async function findWork(
-  { path, branch }: Pick<WorktreePlace, 'path' | 'branch'>,
-  options: GitOptions,
-): Promise<Pick<WorktreeContent, 'commits' | 'dirty'> | { readonly problem: string }> {
-  const git = createGit(path, options);
-  const top = await git('rev-parse', '--show-toplevel');
-  if (!top.ok || resolve(top.out) !== (await realpath(path)))
-    return (await isEmpty(path)) ? { commits: 0, dirty: false } : { problem: 'it is no worktree of a git repository' };
-  const others = [`--exclude=${branch}`, '--branches', '--remotes', '--tags'];
-  const [status, count] = await Promise.all([
-    git('status', '--porcelain', '--untracked-files=normal'),
-    git('rev-list', '--count', '--ignore-missing', 'HEAD', `refs/heads/${branch}`, '--not', ...others, '--'),
-  ]);
-  if (!status.ok || !count.ok) return { problem: status.ok ? count.error : status.error };
-  return { commits: Number(count.out), dirty: status.out !== '' };
-}
-
-const isEmpty = async (path: string): Promise<boolean> => (await readdir(path)).length === 0;
-
-/** Removes a worktree without work, and its branch; returns why that was not possible. */
-export async function removeLeftWorktree(
-  { path, branch }: Pick<WorktreePlace, 'path' | 'branch'>,
-  options: GitOptions,
-): Promise<string | null> {
-  const work = await findWork({ path, branch }, options);
-  if ('problem' in work) return work.problem;
-  if (work.commits > 0 || work.dirty) return 'it holds work now';
-  if (await isEmpty(path)) {
-    await rm(path, { recursive: true, force: true });
-    return null;
-  }
-  const common = await createGit(path, options)('rev-parse', '--git-common-dir');
-  if (!common.ok) return common.error;
-  const git = createGit(resolve(path, common.out), options);
-  const problem = await removeWorktree(git, path);
-  if (problem === null) await deleteBranch(git, branch);
-  return problem;
 }

@@ -2,6 +2,13 @@ import { didYouMean } from '../core/nearest.ts';
 import type { Options } from '../core/options.ts';
 import type { FileFinding } from '../core/state.ts';
 import { VARIABLE_NAME_SCHEMA, variableNameProblem } from '../core/variables.ts';
+import {
+  formatWorkspace,
+  GIT_ADDRESS_PATTERN,
+  GIT_REF_PATTERN,
+  type WorkspaceSource,
+  workspaceProblem,
+} from '../core/workspace.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import {
   describeYamlValue,
@@ -28,6 +35,8 @@ export interface Manifest {
   readonly environment: Readonly<Record<string, string>>;
   readonly variables: Options['variables'];
   readonly requiresHumanInput: boolean;
+  /** The git repository that its runs work in a clone of, as the option `workspace` has it. */
+  readonly workspace: string | null;
 }
 
 /** What a workflow says about the input of its runs. */
@@ -57,6 +66,7 @@ export const EMPTY_MANIFEST: Manifest = {
   environment: {},
   variables: {},
   requiresHumanInput: false,
+  workspace: null,
 };
 
 /** One key of a manifest, or of a mapping in it: what it is for, the values that it takes, and how one is read. */
@@ -106,6 +116,35 @@ const INPUT: ValueType<ManifestInput> = {
     field.value.kind === 'mapping'
       ? { ...EMPTY_MANIFEST.input, ...readManifestKeys(field.value, INPUT_KEYS, report) }
       : reportWrongType(field, field.value, report, 'a mapping with `mode`, `label` and `description`'),
+};
+
+/** A text that fits a pattern once the space around it is gone. */
+const matching = (pattern: string): ValueType<string> => {
+  const { schema, read } = wordType([]);
+  const spaced = pattern.replace(/^\^/, '^\\s*(?=\\S)').replace(/\$$/, '\\s*$');
+  return { schema: { ...schema, pattern: spaced }, read };
+};
+
+const WORKSPACE_KEYS: ManifestKeys<WorkspaceSource> = {
+  git: manifestKey('The address of the git repository.', matching(GIT_ADDRESS_PATTERN), (git) => ({ git })),
+  ref: manifestKey('A branch, tag or commit; without it, the default branch.', matching(GIT_REF_PATTERN), (ref) => ({
+    ref,
+  })),
+};
+
+const WORKSPACE_VALUE: ValueType<string> = {
+  schema: { type: ['object'], required: ['git'], ...mappingSchema(WORKSPACE_KEYS, ['git']) },
+  read: (field, report) => {
+    if (field.value.kind !== 'mapping')
+      return reportWrongType(field, field.value, report, 'a mapping with `git` and `ref`');
+    const { git, ref = null } = readManifestKeys(field.value, WORKSPACE_KEYS, report);
+    const text = git === undefined ? '' : formatWorkspace({ git, ref });
+    const hasHash = git?.includes('#') === true || ref?.includes('#') === true;
+    const problem = hasHash ? 'write what comes after the `#` of an address as `ref`' : workspaceProblem(text);
+    if (problem === undefined) return text;
+    report.error(field.value.at, `\`workspace\`: ${problem}`);
+    return undefined;
+  },
 };
 
 type NameProblem = (name: string) => string | undefined;
@@ -171,6 +210,11 @@ export const MANIFEST_KEYS: ManifestKeys<Manifest> = {
     wordType([]),
     (workingDirectory) => ({ workingDirectory }),
   ),
+  workspace: manifestKey(
+    'A git repository: each run works in a clone of its own, on a branch that is pushed at its end; --workspace wins over it.',
+    WORKSPACE_VALUE,
+    (workspace) => ({ workspace }),
+  ),
   environment: manifestKey(
     'Variables of the environment of scripts and of Claude Code; ${NAME} is the value outside.',
     namedTexts({ schema: ENVIRONMENT_NAME_SCHEMA, findProblem: environmentNameProblem }),
@@ -215,10 +259,10 @@ function readManifestKeys<Part>(
   return part;
 }
 
-/** The JSON Schema of a mapping with these keys and no others. */
-function mappingSchema<Part>(keys: ManifestKeys<Part>): object {
+/** The JSON Schema of a mapping with these keys and no others; some of them may not be left empty. */
+function mappingSchema<Part>(keys: ManifestKeys<Part>, filled: readonly string[] = []): object {
   const properties = Object.entries(keys).map(([name, { purpose, schema }]) => {
-    return [name, { description: purpose, ...allowNull(schema) }] as const;
+    return [name, { description: purpose, ...(filled.includes(name) ? schema : allowNull(schema)) }] as const;
   });
   return { properties: Object.fromEntries(properties), additionalProperties: false };
 }

@@ -26,7 +26,7 @@ class Dispatcher {
     const { scope } = this;
     while (this.names.size <= count) {
       for (const turn of this.scheduler.due()) {
-        if (turn.kind === 'sleep') continue;
+        if (turn.kind === 'sleep' || turn.kind === 'workspace') continue;
         const { agent, state } = turn;
         const rules = { policy: [], maxVisits: null };
         this.apply({ kind: 'began', at: 1, agent, sessionId: 's', rules, warnings: [] });

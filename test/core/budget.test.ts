@@ -70,7 +70,7 @@ function playFan({ workers, parallel, budgetMicros, prices, pick }: Fan): { run:
   for (;;) {
     for (const turn of scheduler.due()) {
       const { agent } = turn;
-      if (turn.kind === 'sleep' || turn.kind === 'worktree') throw new Error('nobody sleeps here');
+      if (!('record' in turn)) throw new Error('nobody sleeps here');
       if (turn.record === null) say({ kind: 'began', at: 0, agent, sessionId: agent, rules: RULES, warnings: [] });
       scheduler.markStarted(agent);
       const forks = `<fork next="DONE">${states[0]}</fork>`.repeat(workers);

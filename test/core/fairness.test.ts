@@ -68,7 +68,7 @@ function play(
   while (beginnings.length < turns) {
     for (const turn of scheduler.due()) {
       const { agent } = turn;
-      if (turn.kind === 'sleep' || turn.kind === 'worktree') throw new Error('nobody sleeps here');
+      if (!('record' in turn)) throw new Error('nobody sleeps here');
       if (turn.kind === 'claude' && turn.record === null) beginnings.push({ agent: getAgent(run, agent), run });
       if (turn.record === null) say({ kind: 'began', at: 0, agent, sessionId: agent, rules: RULES, warnings: [] });
       scheduler.markStarted(agent);

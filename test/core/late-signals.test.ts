@@ -10,7 +10,14 @@ import { startRun } from './run-driver.ts';
 
 const pairs = fc.array(fc.tuple(action, action), { minLength: 10, maxLength: 60 });
 const fresh = () =>
-  startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3, slowAt: 40, reserve: 20, parallelScripts: 2 });
+  startRun(WORKFLOW, {
+    budgetMicros: 3_000_000,
+    parallel: 3,
+    slowAt: 40,
+    reserve: 20,
+    parallelScripts: 2,
+    workspace: '/r#v1',
+  });
 
 /** A join that ends others waits for exactly those of them that have not ended. */
 function expectTrueJoins({ agents }: Run): void {

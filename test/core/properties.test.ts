@@ -17,7 +17,8 @@ import { action, applyActions, CostMeter, missingAgents, WORKFLOW } from './rand
 import { startRun } from './run-driver.ts';
 
 const story = fc.array(action, { minLength: 20, maxLength: 120 });
-const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3, slowAt: 40, reserve: 20 });
+const fresh = () =>
+  startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3, slowAt: 40, reserve: 20, workspace: '/r#v1' });
 
 test('the random runs reach every part of the interpreter', () => {
   const seen = new Set<string>();
@@ -50,6 +51,7 @@ test('the random runs reach every part of the interpreter', () => {
       'stopped',
       'woke',
     ],
+    ...['workspace_left', 'workspace_made', 'workspace_refused'],
     ...['worktree_closed', 'worktree_made', 'worktree_refused'],
   ]);
   expect([...kinds].sort()).toStrictEqual(
@@ -70,6 +72,10 @@ test('the random runs reach every part of the interpreter', () => {
         'worktree_left',
         'worktree_opening',
         'worktree_opened',
+        'workspace_leaving',
+        'workspace_left',
+        'workspace_opened',
+        'workspace_opening',
         'printed',
         'quota',
         'reminded',
@@ -329,6 +335,8 @@ function replayEvents(events: readonly Event[]): { status: string; agents: Recor
   for (const event of events) {
     if (event.kind === 'run_ended') status = event.status;
     if (event.kind === 'run_resumed') status = 'running';
+    if (event.kind === 'workspace_opened')
+      for (const [id, told] of Object.entries(agents)) agents[id] = moved(told, event);
     if (!('agent' in event)) continue;
     const { agent, state } = event;
     if (event.kind === 'agent_started') {
@@ -352,6 +360,18 @@ function replayEvents(events: readonly Event[]): { status: string; agents: Recor
     forks = event.tags.filter(({ tag }) => startsWorkers(tag));
   }
   return { status, agents };
+}
+
+/** An agent that was in a folder whose place another one has taken. */
+function moved(
+  agent: ReplayedAgent,
+  { from, path }: { readonly from: string | null; readonly path: string },
+): ReplayedAgent {
+  const move = <Part extends { readonly cwd: string }>(part: Part): Part =>
+    from !== null && `${part.cwd}/`.startsWith(`${from}/`)
+      ? { ...part, cwd: path + part.cwd.slice(from.length) }
+      : part;
+  return move({ ...agent, stack: agent.stack.map(move) });
 }
 
 /** Where the tags of a transition take an agent, told without the interpreter. */

@@ -12,6 +12,7 @@ import type { Quota } from '../../src/core/quota.ts';
 import type { Run } from '../../src/core/run.ts';
 import type { Resumed, Signal } from '../../src/core/signal.ts';
 import { step } from '../../src/core/step.ts';
+import type { WorkspaceTurn } from '../../src/core/worktree-turns.ts';
 import { scopeOfWorkflow } from './run-driver.ts';
 
 /** A workflow with prompts, a script and a state with a policy, where any state may follow any other. */
@@ -252,6 +253,7 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
   const turn: Turn | undefined = turns[action.pick % turns.length];
   if (turn === undefined) return undefined;
   const { agent } = turn;
+  if (turn.kind === 'workspace') return signalOfWorkspace(turn, action, at);
   if ('home' in turn && turn.home !== null && action.killed && action.pick % 3 === 0) {
     const mayHaveRun = action.progress !== 'none';
     if (mayHaveRun && turn.kind === 'claude' && turn.record !== null)
@@ -321,6 +323,25 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
     matches: [action.text.includes('START'), null, null],
     evaluated: { folders: { sub: '/w/sub' } },
   };
+}
+
+/** The clone of a run is made, refused, or left: pushed or not. */
+function signalOfWorkspace(
+  { isWanted, isOver }: WorkspaceTurn,
+  { failure, pick, killed, denied }: Action,
+  at: number,
+): Signal {
+  const place = {
+    path: '/w/trees/main',
+    branch: 'b/main',
+    base: 'c0ffee',
+    repository: '/w/trees/main/.git',
+    remote: '/r',
+  };
+  if (isWanted && failure !== null) return { kind: 'workspace_refused', at, message: 'there is no repository' };
+  if (isWanted) return { kind: 'workspace_made', at, place, ...(killed && { warning: 'it was gone' }) };
+  const content = { kept: !isOver || killed, commits: pick % 3, dirty: killed, pushed: !denied };
+  return { kind: 'workspace_left', at, content, ...(denied && { problem: 'the push was refused' }) };
 }
 
 /** A person says something to some agent, or an agent hears what was written into its turn; undefined if there is nothing to hear. */

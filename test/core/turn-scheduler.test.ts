@@ -4,16 +4,26 @@ import { recordedTurn } from '../../src/core/agent.ts';
 import { countPhases, indexOfAgent, sumClaudeTurns } from '../../src/core/agent-index.ts';
 import { due, type Turn } from '../../src/core/due.ts';
 import { getAgent, type Run } from '../../src/core/run.ts';
+import { step } from '../../src/core/step.ts';
 import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
+import { WORKSPACE } from '../../src/core/workspace.ts';
 import { action, applyActions, CostMeter, WORKFLOW } from './random-run.ts';
 import { startRun } from './run-driver.ts';
 
 const story = fc.array(action, { minLength: 20, maxLength: 120 });
 const fresh = () =>
-  startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3, slowAt: 40, reserve: 20, parallelScripts: 2 });
+  startRun(WORKFLOW, {
+    budgetMicros: 3_000_000,
+    parallel: 3,
+    slowAt: 40,
+    reserve: 20,
+    parallelScripts: 2,
+    workspace: '/r#v1',
+  });
 
-const isSleepOrRecorded = (turn: Turn): boolean =>
-  turn.kind === 'sleep' || turn.kind === 'worktree' || turn.record !== null;
+const PLACE = { path: '/c', branch: 'b/main', base: 'c0ffee', repository: '/c/.git', remote: '/r' };
+
+const isSleepOrRecorded = (turn: Turn): boolean => !('record' in turn) || turn.record !== null;
 
 /** Sleeps and turns on record start all at once: only among new turns does the order say who comes first. */
 const byKind = (turns: readonly Turn[]) => ({
@@ -40,6 +50,7 @@ test('the scheduler has the same turns as `due` after every step', () => {
       applyActions(run, actions, new CostMeter(), (before, signal, after, _events, others) => {
         agenda.update(signal, { run: after, others });
         if ('agent' in signal) attended.delete(signal.agent);
+        if (signal.kind.startsWith('workspace_')) attended.delete(WORKSPACE);
         // What was started for an agent is forgotten if another step than its own leaves it without a turn.
         for (const id of others) {
           const { phase } = getAgent(after, id);
@@ -52,7 +63,7 @@ test('the scheduler has the same turns as `due` after every step', () => {
           agenda.markStarted(agent);
           attended.add(agent);
         }
-        const isAsking = (id: string): boolean => getAgent(after, id).phase.kind === 'asking';
+        const isAsking = (id: string): boolean => id !== WORKSPACE && getAgent(after, id).phase.kind === 'asking';
         expect(agenda.isIdle).toBe([...attended].every(isAsking));
         expect(byKind(agenda.due())).toStrictEqual(byKind(due(after, attended)));
         expectTrueNotes(after);
@@ -86,7 +97,7 @@ test('a signal about the whole run may change every agent', () => {
 });
 
 test('two branches of a run keep their agents apart', () => {
-  const run = fresh();
+  const run = step(fresh(), { kind: 'workspace_made', at: 0, place: PLACE }).run;
   const forks = (state: string, count: number) =>
     Array.from({ length: count }, () => `<fork next="A" n="1">${state}</fork>`);
   const [one, other] = [forks('B', 3), forks('S', 2)].map((texts) => {

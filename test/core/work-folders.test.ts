@@ -16,7 +16,7 @@ function newDriver(policy: readonly PolicyEntry[] = []): RunDriver {
 /** The task folder of an agent's next turn. */
 const folderOf = ({ run }: RunDriver, agent = 'main'): string | null | undefined => {
   const turn = due(run).find((each) => each.agent === agent);
-  return turn === undefined || turn.kind === 'sleep' || turn.kind === 'worktree' ? undefined : turn.taskFolder;
+  return turn === undefined || !('taskFolder' in turn) ? undefined : turn.taskFolder;
 };
 
 describe('the task folder', () => {

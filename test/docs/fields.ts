@@ -55,10 +55,14 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   agent_ended: { result: true },
   agent_resumed: {},
   worktree_opening: {},
-  worktree_opened: { path: true, branch: true, base: true, repository: true, cwd: true, home: true },
+  worktree_opened: { path: true, branch: true, base: true, repository: true, remote: true, cwd: true, home: true },
   worktree_leaving: {},
   rehomed: { from: true, to: true },
-  worktree_left: { path: true, branch: true, kept: true, commits: true, dirty: true },
+  worktree_left: { path: true, branch: true, kept: true, commits: true, dirty: true, remote: true, pushed: true },
+  workspace_opening: { git: true, ref: true },
+  workspace_opened: { path: true, branch: true, base: true, repository: true, remote: true, from: true },
+  workspace_leaving: { path: true, branch: true },
+  workspace_left: { path: true, branch: true, remote: true, kept: true, commits: true, dirty: true, pushed: true },
   joining: { workers: true, done: true, wanted: true, group: true, untilMs: true },
   joined: { to: true, timedOut: true, workers: true, left: true },
   quota: { quota: true, parallel: true },
@@ -125,6 +129,9 @@ export const SIGNALS: Named<Signal['kind']> = {
   worktree_refused: true,
   worktree_closed: true,
   home_lost: true,
+  workspace_made: true,
+  workspace_refused: true,
+  workspace_left: true,
   ask_answered: true,
   ask_timed_out: true,
   said: true,
@@ -136,7 +143,7 @@ export const SIGNALS: Named<Signal['kind']> = {
   resumed: true,
 };
 
-export const TURNS: Named<Turn['kind']> = { claude: true, script: true, sleep: true, worktree: true };
+export const TURNS: Named<Turn['kind']> = { claude: true, script: true, sleep: true, worktree: true, workspace: true };
 
 const PLACE: Named<keyof RunEnvironment> = {
   ...{ cwd: true, env: true, observe: true, watch: true, watchRetries: true, attended: true },

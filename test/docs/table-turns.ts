@@ -39,7 +39,7 @@ export async function runTableTurns(
   const unknown: string[] = [];
   for (const { agent, answer } of turns) {
     const turn = due(run).find((each) => each.agent === agent);
-    if (turn === undefined || turn.kind === 'sleep')
+    if (turn === undefined || turn.kind === 'sleep' || turn.kind === 'workspace')
       throw new Error(`${agent} has no turn to take after ${rows.length}`);
     const { rules, text } = await workflow.state(turn.state);
     const base = { at: 0, agent };

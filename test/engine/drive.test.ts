@@ -34,6 +34,7 @@ class FakeWorld implements World {
 
   take: World['take'] = async (turn) => {
     if (turn.kind === 'sleep') return { kind: 'woke', at: turn.untilMs ?? 0, agent: turn.agent };
+    if (turn.kind === 'workspace') throw new Error('there is no workspace here');
     this.diary.push(`start ${turn.agent} ${turn.state}`);
     const visit = (this.visits.get(turn.state) ?? 0) + 1;
     this.visits.set(turn.state, visit);

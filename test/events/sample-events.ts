@@ -141,6 +141,16 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
     },
   },
   rehomed: { ...here, kind: 'rehomed', from: 'one', to: 'two' },
+  workspace_opening: { kind: 'workspace_opening', at: AT, git: 'git@host:team/app.git', ref: 'main' },
+  workspace_opened: {
+    ...{ kind: 'workspace_opened', at: AT, path: '/w/main', branch: 'raymond/r/main', base: 'c0ffee' },
+    ...{ repository: '/w/main/.git', remote: 'git@host:team/app.git', from: '/home/me' },
+  },
+  workspace_leaving: { kind: 'workspace_leaving', at: AT, path: '/w/main', branch: 'raymond/r/main' },
+  workspace_left: {
+    ...{ kind: 'workspace_left', at: AT, path: '/w/main', branch: 'raymond/r/main', remote: 'git@host:team/app.git' },
+    ...{ kept: false, commits: 2, dirty: false, pushed: true },
+  },
   joining: { ...here, kind: 'joining', workers: 5, done: 1, wanted: 4, group: 'docs', untilMs: AT + 60_000 },
   joined: {
     ...{ ...here, kind: 'joined', to: 'NEXT.md', timedOut: true, left: 1 },

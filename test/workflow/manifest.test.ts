@@ -26,6 +26,7 @@ describe('a manifest', () => {
       expect([workflow.name, workflow.findings]).toStrictEqual(['review', []]);
       expect(workflow.source.variables).toStrictEqual(['lang', 'n']);
       expect(workflow.manifest).toStrictEqual({
+        workspace: null,
         id: 'review',
         name: 'Nightly review',
         description: 'Looks at it.',

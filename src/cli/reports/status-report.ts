@@ -15,6 +15,7 @@ import {
   formatTokenKinds,
   formatTokens,
 } from '../../events/format.ts';
+import { describeWorkspace } from '../../events/format-worktree.ts';
 import { describeLeftWorktrees, type FoundWorktree } from '../../events/found-worktree.ts';
 import { describeNextSteps } from '../../events/next-steps.ts';
 import { formatQuotaWindows } from '../../events/quota.ts';
@@ -72,6 +73,7 @@ function renderFacts(report: StatusReport, context: RenderContext): readonly str
     ['cost', formatSpending({ ...ledger, budgetMicros: options.budgetMicros })],
     ...formatAnyTokens(ledger.tokens).map((total): Fact => ['tokens', `${total}: ${formatTokenKinds(ledger.tokens)}`]),
     ...(history.models.length === 0 ? [] : [['models', formatModels(history.models)] as const]),
+    ...describeWorkspace(run).map((text): Fact => ['clone', sanitizeLine(text)]),
     ...(openConversations === 0 ? [] : [['open', describeOpen(openConversations)] as const]),
     ...listQuota(run.quota, context.now).map((window): Fact => ['quota', window]),
     ...(options.maxIterations === null

@@ -11,6 +11,7 @@ import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Resumed } from '../signal.ts';
 import { followAskAnswer, followAskTimeout } from './ask-ended.ts';
 import { isOverBudget } from './turn-end.ts';
+import { isUnpushed, openingEvent, reopenWorkspace } from './workspace.ts';
 
 /** Lets a run go on where it stands. A run that has ended for good stays as it is. */
 export function handleResumed(run: Run, signal: Resumed): Step {
@@ -35,7 +36,8 @@ export function handleResumed(run: Run, signal: Resumed): Step {
     next = agentStep.run;
     events.push(...agentStep.events);
   }
-  return { run: next, events };
+  next = reopenWorkspace(next);
+  return { run: next, events: [...events, ...openingEvent(next, signal.at)] };
 }
 
 /** Ends the questions that were answered meanwhile, or whose time is over. */
@@ -59,6 +61,7 @@ function endQuestions(run: Run, { answers = [], timedOut = [], at }: Resumed): S
 
 /** Whether an agent can go on or a stop can be lifted; otherwise the run has ended for good. */
 export const canResume = (run: Run, retry: boolean): boolean =>
+  isUnpushed(run) ||
   run.agents.some((agent) => canResumeAgent(agent, retry) || (run.stop !== null && !isSettled(agent)));
 
 /** A failed agent, and one whose script may have done half its work, only goes on if the user or the author permits it. */

@@ -28,15 +28,15 @@ export function handleWorktreeClosed(run: Run, { agent: id, at, content, warning
   const { phase, state } = agent;
   if (phase.kind !== 'worktree' || phase.outcome === null) throw new Error(`${id} has no worktree to close`);
   const place = placeOf(agent.worktree);
-  const { kept, commits, dirty } = content;
   const events: Event[] = warning === undefined ? [] : [{ kind: 'warning', at, agent: id, state, message: warning }];
   if (place === null) {
     const ended = finishAgent(run, agent, phase.outcome, at);
     return { run: ended.run, events: [...events, ...ended.events] };
   }
-  const { path, branch } = place;
-  const closed = { ...agent, worktree: { kind: 'closed', ...place, kept, commits, dirty } as const };
+  const { path, branch, remote } = place;
+  const closed = { ...agent, worktree: { kind: 'closed', ...place, ...content } as const };
   const ended = finishAgent(run, closed, phase.outcome, at);
-  const left = { kind: 'worktree_left', at, agent: id, state, path, branch, kept, commits, dirty } as const;
+  const where = { path, branch, ...(remote !== undefined && { remote }) };
+  const left = { kind: 'worktree_left', at, agent: id, state, ...where, ...content } as const;
   return { run: ended.run, events: [...events, left, ...ended.events] };
 }

@@ -38,6 +38,7 @@ export function renderFooter(
       formatQuestions(groups, canAnswer),
       formatApiFailure(groups),
       formatWaiting(groups, now),
+      CLONE_PHRASES[view.clone ?? 'none'],
       formatStopping(view, groups.running),
     ]
       .filter((line) => line !== null)
@@ -102,10 +103,17 @@ function formatWaiting({ live, running, sleepers, turnWaits }: AgentGroups, now:
   return parts.length === 0 ? null : `waiting: ${parts.join(', ')}`;
 }
 
+const CLONE_PHRASES = {
+  opening: 'the repository is being cloned',
+  leaving: 'the branch of the run is being pushed',
+  none: null,
+} as const;
+
 const STOP_PHRASES: Record<StopReason['kind'], string> = {
   budget: 'the budget is used up',
   iterations: 'the limit of iterations is reached',
   usage_limit: 'the usage limit is reached',
+  workspace: 'the clone of the run cannot be used',
   stopped: 'told to stop',
   interrupted: 'interrupted',
 };

@@ -75,6 +75,8 @@ export interface LiveView {
   readonly stop: StopReason | null;
   /** What keeps the whole run from going on, such as a worker that is not there; null if nothing does. */
   readonly waitsFor: string | null;
+  /** What happens to the clone that the run works in, while nothing else begins; null otherwise. */
+  readonly clone: 'opening' | 'leaving' | null;
   /** How often the user has pressed Ctrl-C. */
   readonly interrupts: number;
 }
@@ -98,6 +100,7 @@ export const EMPTY_VIEW: LiveView = {
   endedByState: new Map(),
   stop: null,
   waitsFor: null,
+  clone: null,
   interrupts: 0,
 };
 
@@ -146,9 +149,16 @@ function applyRunEvent(view: LiveView, event: Event): LiveView {
     case 'quota':
       return { ...view, quota: event.quota, loweredParallel: event.parallel };
     case 'run_stopping':
-      return { ...view, stop: event.stop };
+      return { ...view, stop: event.stop, clone: null };
     case 'run_waiting':
       return { ...view, waitsFor: event.waitsFor };
+    case 'workspace_opening':
+      return { ...view, clone: 'opening' };
+    case 'workspace_leaving':
+      return { ...view, clone: 'leaving' };
+    case 'workspace_opened':
+    case 'workspace_left':
+      return { ...view, clone: null };
     case 'turn_ended': {
       const { spentMicros, costMicros, canned, models } = event;
       const cannedMicros = view.cannedMicros + (canned ? costMicros : 0);

@@ -1,0 +1,226 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { WorkspaceContent, WorkspacePlace, WorkspaceSource } from '../core/workspace.ts';
+import { errorMessageOf } from '../errors.ts';
+import { createGit, type Git, type GitOptions } from './git.ts';
+import { explainRemoteError, NO_STALLS, pushBranch, REMOTE_NAME } from './remote.ts';
+
+/** A clone to be made: its names, and the repository. With its place if it was there before. */
+export interface WantedWorkspace extends Pick<WorkspacePlace, 'path' | 'branch'> {
+  readonly source: WorkspaceSource;
+  readonly place: WorkspacePlace | null;
+}
+
+/** A clone that is there, or why there is none. */
+export type MadeWorkspace =
+  | { readonly place: WorkspacePlace; readonly warning?: string }
+  | { readonly message: string };
+
+/**
+ * Makes the clone of a run, or finds the one that was there before. It gets its name when it is whole. One that has the name and was never
+ * reported is made again: nobody has worked in it.
+ */
+export async function openWorkspace(wanted: WantedWorkspace, options: GitOptions): Promise<MadeWorkspace> {
+  const { path, source, place } = wanted;
+  const remote = source.git;
+  if (place !== null && place.path === path && existsSync(path)) {
+    if (place.remote !== remote) await createGit(path, options)('remote', 'set-url', REMOTE_NAME, remote);
+    return { place: { ...place, remote } };
+  }
+  const partial = `${path}${PARTIAL_SUFFIX}`;
+  try {
+    for (const folder of [partial, path]) await rm(folder, { recursive: true, force: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const cloned = await cloneInto(partial, wanted, options);
+    if ('message' in cloned) {
+      await rm(partial, { recursive: true, force: true });
+      await removeIfEmpty(dirname(path));
+      return refuse(cloned.message);
+    }
+    await rename(partial, path);
+    const made = { path, branch: wanted.branch, repository: join(path, '.git'), remote, ...cloned };
+    return place === null ? { place: made } : { place: made, warning: describeRemade(place, made) };
+  } catch (error) {
+    return refuse(errorMessageOf(error));
+  }
+}
+
+const describeRemade = (before: WorkspacePlace, { path }: WorkspacePlace): string =>
+  before.path === path
+    ? `the clone ${path} was gone: it is made again from what was pushed`
+    : `the clone ${before.path} is not on this machine: it is made again in ${path} from what was pushed`;
+
+const refuse = (reason: string): { readonly message: string } => ({
+  message: `its workspace cannot be made: ${reason}`,
+});
+
+/** The end of the name of a clone's folder while it is made. */
+export const PARTIAL_SUFFIX = '.partial';
+/** The end of the name of a folder while it is removed. */
+export const REMOVED_SUFFIX = '.removed';
+
+/** Clones a repository into a folder and checks out a branch of its own; returns the commit that the branch begins at. */
+async function cloneInto(
+  folder: string,
+  { branch, source, place }: WantedWorkspace,
+  options: GitOptions,
+): Promise<{ readonly base: string } | { readonly message: string }> {
+  const clone = ['clone', '--quiet', '--no-checkout', '--origin', REMOTE_NAME, '--', source.git, folder];
+  const cloned = await createGit(dirname(folder), options)(...NO_STALLS, ...clone);
+  if (!cloned.ok) return { message: explainRemoteError(cloned.error, source.git) };
+  const git = createGit(folder, options);
+  const pushed = await findCommit(git, `refs/remotes/${REMOTE_NAME}/${branch}`);
+  if (place === null) {
+    const obstacle = pushed === null ? await findObstacle(git, branch) : branch;
+    if (obstacle !== null)
+      return {
+        message: `${source.git} has a branch ${obstacle} already: choose another --run-id, or rename that branch`,
+      };
+  }
+  const base = place?.base ?? (await findStart(git, source));
+  if (base === null) return { message: await explainNoStart(git, source) };
+  const checkedOut = await git('checkout', '--quiet', '--no-track', '-b', branch, pushed ?? base);
+  return checkedOut.ok ? { base } : { message: checkedOut.error };
+}
+
+/** Git can have no branch beside one whose name is the beginning of its own. */
+async function findObstacle(git: Git, branch: string): Promise<string | null> {
+  for (let above = dirname(branch); above !== '.'; above = dirname(above))
+    if ((await findCommit(git, `refs/remotes/${REMOTE_NAME}/${above}`)) !== null) return above;
+  return null;
+}
+
+async function findCommit(git: Git, name: string): Promise<string | null> {
+  const { ok, out } = await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`);
+  return ok ? out : null;
+}
+
+/** The commit that a run begins at: of a branch, of a tag, by its hash, or of any other name that the repository knows. */
+async function findStart(git: Git, { ref }: WorkspaceSource): Promise<string | null> {
+  if (ref === null) return findCommit(git, `refs/remotes/${REMOTE_NAME}/HEAD`);
+  const named = [
+    `refs/remotes/${REMOTE_NAME}/${ref}`,
+    `refs/tags/${ref}`,
+    ...(/^[0-9a-f]{7,64}$/.test(ref) ? [ref] : []),
+  ];
+  for (const name of named) {
+    const commit = await findCommit(git, name);
+    if (commit !== null) return commit;
+  }
+  const fetched = await git(...NO_STALLS, 'fetch', '--quiet', REMOTE_NAME, ref);
+  return fetched.ok ? findCommit(git, 'FETCH_HEAD') : null;
+}
+
+async function explainNoStart(git: Git, { git: address, ref }: WorkspaceSource): Promise<string> {
+  if (ref !== null) return `${address} has no branch, tag or commit ${ref}`;
+  const { out } = await git('for-each-ref', '--count=1', `refs/remotes/${REMOTE_NAME}`);
+  return out === ''
+    ? `${address} has no commit yet: make one first`
+    : `${address} has no default branch: name one, as ${address}#BRANCH`;
+}
+
+/** What the clone of a run at rest holds; why its commits are not pushed, and what else is odd. */
+export interface LeftWorkspace {
+  readonly content: WorkspaceContent;
+  readonly problem?: string;
+  readonly warning?: string;
+}
+
+/**
+ * Pushes what a run has committed, and removes its clone if the run is over and everything in it is pushed. If it is gone, a crash came after
+ * that or somebody removed it: then what was pushed of it is looked at.
+ */
+export async function leaveWorkspace(
+  wanted: WantedWorkspace & { readonly place: WorkspacePlace },
+  isOver: boolean,
+  options: GitOptions,
+): Promise<LeftWorkspace> {
+  const opened = await openWorkspace(wanted, options);
+  const unknown = { kept: existsSync(wanted.path), commits: 0, dirty: false, pushed: false };
+  if ('message' in opened)
+    return { content: unknown, problem: `the clone ${wanted.path} is gone, and ${opened.message}` };
+  const { place } = opened;
+  const git = createGit(place.path, options);
+  const held = await inspectClone(git, place);
+  if ('problem' in held)
+    return {
+      content: { ...unknown, kept: true },
+      problem: `what the clone ${place.path} holds is not known: ${held.problem}`,
+    };
+  const { commits, dirty, branches } = held;
+  const problems: string[] = [];
+  for (const branch of branches) {
+    const problem = await pushBranch(git, place.remote, branch);
+    if (problem !== null) problems.push(problem);
+  }
+  if (problems.length > 0) {
+    const problem = `${problems.join('; ')}. What was committed is in ${place.path}, and a resume pushes it`;
+    return { content: { kept: true, commits, dirty, pushed: false }, problem };
+  }
+  const content = { kept: true, commits, dirty, pushed: true };
+  if (!isOver || dirty) return { content };
+  const more = await findMore(git, place.base);
+  if (more !== null) return { content, warning: `the clone ${place.path} stays: it holds ${more}` };
+  const obstacle = await removeClone(place.path);
+  if (obstacle !== null) return { content, warning: `the clone ${place.path} could not be removed: ${obstacle}` };
+  return { content: { ...content, kept: false } };
+}
+
+interface HeldByClone extends Pick<WorkspaceContent, 'commits' | 'dirty'> {
+  /** The branches of the run and of its workers that are not pushed yet. */
+  readonly branches: readonly string[];
+}
+
+async function inspectClone(
+  git: Git,
+  { branch, base }: WorkspacePlace,
+): Promise<HeldByClone | { readonly problem: string }> {
+  const [status, count, own, pushed] = await Promise.all([
+    git('status', '--porcelain', '--untracked-files=normal'),
+    git('rev-list', '--count', `refs/heads/${branch}`, 'HEAD', '--not', base, '--'),
+    git('for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', `refs/heads/${dirname(branch)}/`),
+    git(
+      'for-each-ref',
+      '--format=%(objectname) %(refname:lstrip=3)',
+      `refs/remotes/${REMOTE_NAME}/${dirname(branch)}/`,
+    ),
+  ]);
+  for (const { ok, error } of [status, count, own, pushed]) if (!ok) return { problem: error };
+  const there = new Set(pushed.out.split('\n'));
+  const missing = own.out.split('\n').filter((line) => !there.has(line) && !line.startsWith(base));
+  const branches = missing.flatMap((line) => line.split(' ')[1] ?? []);
+  return { commits: Number(count.out), dirty: status.out !== '', branches };
+}
+
+/** What nobody would have any more without the clone, besides changes in its files; null for nothing. */
+export async function findMore(git: Git, base?: string): Promise<string | null> {
+  const known = ['--remotes', '--tags', ...(base === undefined ? [] : [base])];
+  const [count, stash, trees] = await Promise.all([
+    git('rev-list', '--count', '--branches', 'HEAD', '--not', ...known, '--'),
+    git('rev-parse', '--verify', '--quiet', 'refs/stash'),
+    git('worktree', 'list', '--porcelain'),
+  ]);
+  if (!count.ok) return `what is not known: ${count.error}`;
+  if (count.out !== '0') return 'commits on other branches, which are not pushed';
+  if (stash.ok) return 'changes in `git stash`';
+  return trees.out.split('\n').filter((line) => line.startsWith('worktree ')).length > 1
+    ? 'worktrees of workers'
+    : null;
+}
+
+const removeIfEmpty = (folder: string): Promise<void> => rmdir(folder).catch(() => {});
+
+/** Removes a clone as a whole; returns why that was not possible. */
+export async function removeClone(path: string): Promise<string | null> {
+  const moved = `${path}${REMOVED_SUFFIX}`;
+  try {
+    await rm(moved, { recursive: true, force: true });
+    await rename(path, moved);
+    await rm(moved, { recursive: true, force: true });
+    await removeIfEmpty(dirname(path));
+    return null;
+  } catch (error) {
+    return errorMessageOf(error);
+  }
+}

@@ -1,0 +1,385 @@
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { WorkspacePlace } from '../../src/core/workspace.ts';
+import { createWorktreeRunner } from '../../src/turns/worktree-turn.ts';
+import { newTurnContext } from './turn-context.ts';
+
+const ENV: NodeJS.ProcessEnv = {
+  ...process.env,
+  ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', GIT_CEILING_DIRECTORIES: tmpdir() },
+};
+const BRANCH = 'raymond/r/main';
+const NEVER = new AbortController().signal;
+
+const git = (folder: string, ...args: readonly string[]): string =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+    ...{ cwd: folder, env: ENV, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+  }).trim();
+
+let template: string | undefined;
+
+afterAll(() => {
+  if (template !== undefined) rmSync(template, { recursive: true });
+});
+
+function makeTemplate(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-remote-')));
+  const work = join(folder, 'work');
+  mkdirSync(work);
+  git(work, 'init', '-q', '-b', 'trunk');
+  writeFileSync(join(work, 'a.txt'), 'a');
+  git(work, 'add', '.');
+  git(work, 'commit', '-qm', 'first');
+  git(work, 'tag', 'v1');
+  git(work, 'commit', '-qm', 'second', '--allow-empty');
+  git(folder, 'clone', '-q', '--bare', 'work', 'remote.git');
+  return folder;
+}
+
+/** A folder with a bare repository, as it would be on a server. */
+function newScene(): { readonly folder: string; readonly remote: string; readonly path: string } {
+  template ??= makeTemplate();
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-workspace-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  cpSync(template, folder, { recursive: true });
+  return { folder, remote: join(folder, 'remote.git'), path: join(folder, 'worktrees/main') };
+}
+
+interface Taken {
+  readonly source?: { readonly git: string; readonly ref: string | null };
+  readonly place?: WorkspacePlace | null;
+  readonly isWanted?: boolean;
+  readonly isOver?: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly end?: AbortSignal;
+  readonly isSandbox?: boolean;
+}
+
+function take(folder: string, taken: Taken = {}) {
+  const { place = null, isWanted = place === null, isOver = true, env = ENV, end = NEVER, isSandbox = false } = taken;
+  const source = taken.source ?? { git: join(folder, 'remote.git'), ref: null };
+  const clock = { ...newTurnContext(folder).clock, now: () => 7 };
+  const turn = { kind: 'workspace', agent: 'workspace', isWanted, source, place, isOver, home: null } as const;
+  return createWorktreeRunner(newTurnContext(folder, { env, clock, isResumed: true, isSandbox }))(turn, end);
+}
+
+async function made(folder: string, taken: Taken = {}): Promise<WorkspacePlace> {
+  const signal = await take(folder, taken);
+  if (signal?.kind !== 'workspace_made') throw new Error(JSON.stringify(signal));
+  return signal.place;
+}
+
+async function left(folder: string, place: WorkspacePlace, taken: Taken = {}) {
+  const signal = await take(folder, { place, isWanted: false, ...taken });
+  if (signal?.kind !== 'workspace_left') throw new Error(JSON.stringify(signal));
+  return signal;
+}
+
+function commit(path: string, name = 'b.txt'): void {
+  writeFileSync(join(path, name), name);
+  git(path, 'add', '.');
+  git(path, 'commit', '-qm', name);
+}
+
+describe('a clone is made', () => {
+  test('at the head of the repository, on a branch of its own', async () => {
+    const { folder, remote, path } = newScene();
+    const base = git(remote, 'rev-parse', 'trunk');
+    const place = { path, branch: BRANCH, base, repository: join(path, '.git'), remote };
+    expect(await take(folder)).toStrictEqual({ kind: 'workspace_made', at: 7, place });
+    expect([git(path, 'branch', '--show-current'), readdirSync(path).sort()]).toStrictEqual([
+      BRANCH,
+      ['.git', 'a.txt'],
+    ]);
+    expect(git(path, 'worktree', 'list')).toContain(path);
+  });
+
+  test.each([
+    ['a branch', 'trunk', 'trunk'],
+    ['a tag', 'v1', 'v1'],
+    ['any other ref', 'refs/pull/1/head', 'refs/pull/1/head'],
+  ])('at %s', async (_, ref, expected) => {
+    const { folder, remote } = newScene();
+    git(remote, 'update-ref', 'refs/pull/1/head', 'v1^{commit}');
+    const { base } = await made(folder, { source: { git: remote, ref } });
+    expect(base).toBe(git(remote, 'rev-parse', `${expected}^{commit}`));
+  });
+
+  test('at a commit', async () => {
+    const { folder, remote } = newScene();
+    const ref = git(remote, 'rev-parse', 'v1^{commit}').slice(0, 10);
+    expect((await made(folder, { source: { git: remote, ref } })).base).toContain(ref);
+  });
+
+  test('again, if a crash came before it was whole, or before it was reported', async () => {
+    const { folder, path } = newScene();
+    await made(folder);
+    cpSync(path, `${path}.partial`, { recursive: true });
+    rmSync(join(path, 'a.txt'));
+    await made(folder);
+    expect([readdirSync(join(folder, 'worktrees')), existsSync(join(path, 'a.txt'))]).toStrictEqual([['main'], true]);
+  });
+
+  test('while a git of an earlier process still clones: that is ended first', async () => {
+    const { folder, path } = newScene();
+    const sleeper = spawn('sleep', ['600'], {
+      ...{ env: { ...ENV, RAYMOND_TURN: `r/${folder}/worktree/workspace` }, stdio: 'ignore', detached: true },
+    });
+    const gone = new Promise((resolve) => sleeper.on('exit', resolve));
+    await made(folder);
+    await gone;
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test('once more from what was pushed, if it is gone; one that is there is left as it is', async () => {
+    const { folder, path } = newScene();
+    const place = await made(folder);
+    commit(path);
+    writeFileSync(join(path, 'c.txt'), 'not committed');
+    expect(await take(folder, { place, isWanted: true })).toStrictEqual({ kind: 'workspace_made', at: 7, place });
+    expect(existsSync(join(path, 'c.txt'))).toBe(true);
+    await left(folder, place, { isOver: false });
+    rmSync(path, { recursive: true });
+    expect(await take(folder, { place, isWanted: true })).toStrictEqual({
+      ...{ kind: 'workspace_made', at: 7, place },
+      warning: `the clone ${path} was gone: it is made again from what was pushed`,
+    });
+    expect(readdirSync(path).sort()).toStrictEqual(['.git', 'a.txt', 'b.txt']);
+  });
+});
+
+describe('a clone is refused', () => {
+  test.each<[string, (remote: string) => Taken, RegExp]>([
+    [
+      'there is no repository',
+      (remote) => ({ source: { git: `${remote}x`, ref: null } }),
+      /there is no git repository at/,
+    ],
+    [
+      'there is no such branch',
+      (remote) => ({ source: { git: remote, ref: 'nope' } }),
+      /has no branch, tag or commit nope$/,
+    ],
+    [
+      'the branch of the run is there already',
+      (remote) => {
+        git(remote, 'branch', BRANCH, 'trunk');
+        return {};
+      },
+      /has a branch raymond\/r\/main already: choose another --run-id/,
+    ],
+    [
+      'a branch is in the way',
+      (remote) => {
+        git(remote, 'branch', 'raymond', 'trunk');
+        return {};
+      },
+      /has a branch raymond already/,
+    ],
+    [
+      'there is no commit yet',
+      (remote) => {
+        rmSync(remote, { recursive: true });
+        git(join(remote, '..'), 'init', '-q', '--bare', remote);
+        return {};
+      },
+      /has no commit yet: make one first$/,
+    ],
+    [
+      'nobody listens',
+      () => ({ source: { git: 'http://127.0.0.1:9/x.git', ref: null } }),
+      /^its workspace cannot be made: http:\/\/127.0.0.1:9\/x.git cannot be reached/,
+    ],
+    [
+      'credentials are asked for',
+      (remote) => {
+        const ssh = join(remote, '../ssh');
+        writeFileSync(ssh, '#!/bin/sh\necho "me@host: Permission denied (publickey)." >&2; exit 255\n', {
+          mode: 0o755,
+        });
+        return { source: { git: 'me@host:x.git', ref: null }, env: { ...ENV, GIT_SSH_COMMAND: ssh } };
+      },
+      /wants credentials, and nobody is asked for them here/,
+    ],
+    ['git is not there', (remote) => ({ env: { ...ENV, PATH: join(remote, 'nothing') } }), /git is not installed/],
+  ])('if %s, and nothing is left of it', async (_, arrange, message) => {
+    const { folder, remote } = newScene();
+    const signal = await take(folder, arrange(remote));
+    expect(signal).toMatchObject({ kind: 'workspace_refused', message: expect.stringMatching(message) });
+    expect(existsSync(join(folder, 'worktrees'))).toBe(false);
+  });
+
+  test('without a word to a terminal or a window', async () => {
+    const { folder } = newScene();
+    const ssh = join(folder, 'ssh');
+    writeFileSync(
+      ssh,
+      '#!/bin/sh\necho "$GIT_TERMINAL_PROMPT,$SSH_ASKPASS_REQUIRE,$SSH_ASKPASS,$(: </dev/tty 2>/dev/null && echo tty)" >&2; exit 1\n',
+      { mode: 0o755 },
+    );
+    const signal = await take(folder, {
+      ...{ source: { git: 'me@host:x.git', ref: null }, env: { ...ENV, GIT_SSH_COMMAND: ssh, SSH_ASKPASS: 'window' } },
+    });
+    expect(signal).toMatchObject({ message: expect.stringContaining('0,never,,') });
+  });
+});
+
+describe('a clone is left', () => {
+  test('without a push, and removed, if it holds nothing new', async () => {
+    const { folder, remote } = newScene();
+    const { content } = await left(folder, await made(folder));
+    expect(content).toStrictEqual({ kept: false, commits: 0, dirty: false, pushed: true });
+    expect([existsSync(join(folder, 'worktrees')), git(remote, 'branch', '--list', 'raymond/*')]).toStrictEqual([
+      false,
+      '',
+    ]);
+  });
+
+  test('pushed and removed, with the branches of workers', async () => {
+    const { folder, remote, path } = newScene();
+    const place = await made(folder);
+    commit(path);
+    git(path, 'branch', 'raymond/r/main_w1');
+    expect(await left(folder, place)).toStrictEqual({
+      ...{ kind: 'workspace_left', at: 7, content: { kept: false, commits: 1, dirty: false, pushed: true } },
+    });
+    expect([existsSync(path), git(remote, 'show', `${BRANCH}:b.txt`)]).toStrictEqual([false, 'b.txt']);
+    expect(git(remote, 'branch', '--format=%(refname:short)', '--list', 'raymond/*').split('\n')).toStrictEqual([
+      ...[BRANCH, 'raymond/r/main_w1'],
+    ]);
+    // A crash came before that was on record.
+    expect((await left(folder, place)).content).toStrictEqual({ kept: false, commits: 1, dirty: false, pushed: true });
+  });
+
+  test('pushed and kept, if the run may go on; the next commits are pushed later', async () => {
+    const { folder, remote, path } = newScene();
+    const place = await made(folder);
+    commit(path);
+    expect((await left(folder, place, { isOver: false })).content).toMatchObject({
+      kept: true,
+      commits: 1,
+      pushed: true,
+    });
+    commit(path, 'c.txt');
+    expect((await left(folder, place)).content).toMatchObject({ kept: false, commits: 2, pushed: true });
+    expect(git(remote, 'show', `${BRANCH}:c.txt`)).toBe('c.txt');
+  });
+
+  test.each<[string, (path: string) => void, object]>([
+    ['changes', (path) => writeFileSync(join(path, 'x'), 'x'), { content: { kept: true, dirty: true, pushed: true } }],
+    [
+      'commits on another branch',
+      (path) => {
+        git(path, 'checkout', '-qb', 'mine');
+        commit(path);
+      },
+      { content: { kept: true, dirty: false }, warning: expect.stringContaining('commits on other branches') },
+    ],
+    [
+      'a stash',
+      (path) => {
+        writeFileSync(join(path, 'a.txt'), 'other');
+        git(path, 'stash', '-q');
+      },
+      { content: { kept: true }, warning: expect.stringContaining('git stash') },
+    ],
+    [
+      'a worktree',
+      (path) => git(path, 'worktree', 'add', '-q', '../main_w1', '-b', 'raymond/r/main_w1'),
+      { content: { kept: true }, warning: expect.stringContaining('worktrees of workers') },
+    ],
+  ])('and kept, because of %s', async (_, change, expected) => {
+    const { folder, path } = newScene();
+    const place = await made(folder);
+    change(path);
+    expect(await left(folder, place)).toMatchObject(expected);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test.each<[string, (remote: string, path: string) => void, RegExp]>([
+    [
+      'a hook refuses it',
+      (remote) => writeFileSync(join(remote, 'hooks/pre-receive'), '#!/bin/sh\nexit 1\n', { mode: 0o755 }),
+      /refuses the branch raymond\/r\/main: pre-receive hook declined\. What was committed is in .*, and a resume pushes it$/,
+    ],
+    [
+      'somebody else has pushed there',
+      (remote) => git(remote, 'branch', BRANCH, git(remote, 'commit-tree', '-m', 'other', 'v1^{tree}')),
+      /has a branch raymond\/r\/main with other commits, and nothing is ever forced/,
+    ],
+    ['the repository is gone', (remote) => renameSync(remote, `${remote}.moved`), /there is no git repository at/],
+  ])('and kept, because %s; nothing is lost', async (_, arrange, problem) => {
+    const { folder, remote, path } = newScene();
+    const place = await made(folder);
+    commit(path);
+    arrange(remote, path);
+    expect(await left(folder, place)).toMatchObject({
+      ...{ content: { kept: true, commits: 1, dirty: false, pushed: false }, problem: expect.stringMatching(problem) },
+    });
+    expect(existsSync(join(path, 'b.txt'))).toBe(true);
+    // Once the way is free, the same turn pushes.
+    rmSync(join(remote, 'hooks/pre-receive'), { force: true });
+    if (existsSync(`${remote}.moved`)) renameSync(`${remote}.moved`, remote);
+    if (git(remote, 'branch', '--list', BRANCH) !== '') git(remote, 'branch', '-D', BRANCH);
+    expect((await left(folder, place)).content).toMatchObject({ kept: false, pushed: true });
+  });
+
+  test('to another address, if the user has named one since', async () => {
+    const { folder, remote, path } = newScene();
+    const place = await made(folder);
+    commit(path);
+    const moved = `${remote}.moved`;
+    renameSync(remote, moved);
+    const again = await made(folder, { place, isWanted: true, source: { git: moved, ref: null } });
+    expect(again.remote).toBe(moved);
+    await left(folder, again, { source: { git: moved, ref: null } });
+    expect(git(moved, 'show', `${BRANCH}:b.txt`)).toBe('b.txt');
+  });
+
+  test('at once by whoever ends everything, while it is pushed', async () => {
+    const { folder, remote, path } = newScene();
+    const place = await made(folder);
+    commit(path);
+    const [at, gate] = [join(folder, 'at'), join(folder, 'gate')];
+    const hook = `#!/bin/sh\ntouch '${at}'; until [ -e '${gate}' ]; do sleep 0.02; done\n`;
+    writeFileSync(join(remote, 'hooks/pre-receive'), hook, { mode: 0o755 });
+    const end = new AbortController();
+    const taken = left(folder, place, { end: end.signal });
+    await vi.waitFor(() => expect(existsSync(at)).toBe(true), { timeout: 10_000, interval: 20 });
+    end.abort();
+    expect(await taken).toMatchObject({
+      content: { pushed: false },
+      problem: expect.stringContaining('no time to push'),
+    });
+    writeFileSync(gate, '');
+  });
+});
+
+test('a test has no clone: its own folder is the repository and what is pushed to', async () => {
+  const { folder } = newScene();
+  const project = join(folder, 'project');
+  mkdirSync(project);
+  writeFileSync(join(project, 'a.txt'), 'a');
+  const place = await made(project, { isSandbox: true });
+  expect(place).toMatchObject({ path: project, branch: BRANCH, remote: project });
+  commit(project);
+  const { content } = await left(project, place, { isSandbox: true });
+  expect(content).toStrictEqual({ kept: true, commits: 1, dirty: false, pushed: true });
+  expect([git(project, 'branch', '--show-current'), git(project, 'fetch', 'origin', BRANCH)]).toStrictEqual([
+    BRANCH,
+    '',
+  ]);
+});
