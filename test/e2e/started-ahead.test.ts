@@ -1,11 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { getStatus } from '../../src/runtime/status.ts';
 import { readTurnClaim } from '../../src/turns/claude/turn-claim.ts';
-import { charged, conversation, type Rig, resumeToEnd, runToEnd, served, setUp, withEachClaude } from './rig.ts';
+import { charged, conversation, type Rig, resumeToEnd, served, setUp, withEachClaude } from './rig.ts';
 
 /** The folders of the run of a rig, of this kind. */
 const foldersOf = ({ cwd }: Rig, kind: 'turns' | 'conversations'): readonly string[] => {
@@ -118,36 +118,6 @@ withEachClaude('Claude Code that is started ahead', (pinned) => {
       ['START', 'START', 'A', 'A', 'B', 'END'].map((name) => `I am ${name}`.slice(0, 6)),
     );
     expect(run.ledger).toMatchObject({ spentMicros: charged(rig), estimatedMicros: 0, tokens: served(rig) });
-  });
-
-  test('ends when the run is to stop', async (context) => {
-    const rig = await setUp(context, pinned, {
-      states: {
-        'START.md': stateOf('{tag: reset, target: END}', 'I am START', waitFor('gate'), '<reset>END</reset>'),
-        'END.md': END,
-      },
-    });
-    const running = await rig.start();
-    while ((await getStatus('last', rig.cwd)).openConversations !== 2) await delay(50);
-    running.stop();
-    await openGate(rig, 'gate', 1);
-    await running.finished;
-    expect(foldersOf(rig, 'conversations')).toStrictEqual([]);
-  });
-
-  test('does not run a hook in vain', async (context) => {
-    const rig = await setUp(context, pinned, {
-      states: {
-        'START.md': stateOf('{tag: reset, target: END}', 'I am START', 'sleep 0.5', '<reset>END</reset>'),
-        'END.md': END,
-      },
-    });
-    const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'echo hook >> hooks.log' }] }] };
-    mkdirSync(join(rig.cwd, '.claude'));
-    writeFileSync(join(rig.cwd, '.claude', 'settings.json'), JSON.stringify({ hooks }));
-    await runToEnd(rig);
-    expect(claimsOf(rig)).toStrictEqual(['1', '2']);
-    expect(readFileSync(join(rig.cwd, 'hooks.log'), 'utf8')).toBe('hook\n'.repeat(2));
   });
 });
 

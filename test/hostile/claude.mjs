@@ -175,6 +175,12 @@ function STEPS() {
     remove: (path) => fs.rmSync(path, { recursive: true, force: true }),
     /** Where our output goes, as the system knows it. */
     removeTurn: () => fs.rmSync(dirname(fs.readlinkSync('/proc/self/fd/1')), { recursive: true }),
+    /** Waits until Raymond has started Claude Code ahead, or until that is gone. */
+    async ahead(isThere) {
+      while (startedAhead().length > 0 !== isThere) await sleep(5);
+    },
+    pause: (ms) => sleep(ms),
+    touch: (name) => fs.writeFileSync(name, ''),
     /** Tells a test that it has come so far. */
     mark: (name) => fs.writeFileSync(join(HOME, name), ''),
     exit: (code) => leave(code),
@@ -199,6 +205,15 @@ function nextAct() {
       if (error.code !== 'EEXIST') throw error;
     }
   }
+}
+
+function startedAhead() {
+  const runs = join('.raymond', 'runs');
+  return fs.readdirSync(runs).flatMap((run) => {
+    const conversations = join(runs, run, 'conversations');
+    const names = fs.existsSync(conversations) ? fs.readdirSync(conversations) : [];
+    return names.filter((name) => name.endsWith('.ahead') && fs.existsSync(join(conversations, name, 'started')));
+  });
 }
 
 function behave() {

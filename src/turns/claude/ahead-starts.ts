@@ -13,6 +13,7 @@ import { buildClaudeCommand, type ClaudeCommand } from './command.ts';
 import { Conversation, conversationPlace } from './conversation.ts';
 import type { Conversations } from './conversations.ts';
 import type { ClaudeCode } from './find-claude.ts';
+import { hasSessionHooks } from './session-hooks.ts';
 import { readStartSnapshot } from './start-snapshot.ts';
 
 /** What starts ahead need of the turns around them. */
@@ -89,6 +90,8 @@ export class AheadStarts {
     const next = await this.findNext(turn);
     if (next === null || !isPossible(next.command)) return;
     const { command, session } = next;
+    // They would run in vain, or before the turn that they are for.
+    if (hasSessionHooks(command.cwd, this.request.configDir)) return;
     const { dir } = conversationPlace(context, { agent: turn.agent, number: turn.number, isAhead: true });
     if (existsSync(dir)) return;
     for (const folder of [next.turn.taskFolder, next.turn.runFolder])

@@ -179,6 +179,7 @@ export class Conversations {
     const closed = Promise.all([before, conversation.close()]).then(() => {
       this.closed.add(conversation);
       if (this.closing.get(session) === closed) this.closing.delete(session);
+      this.removeFolders();
     });
     this.closing.set(session, closed);
   }

@@ -27,7 +27,7 @@ export async function readStartSnapshot(
   const git = await readGitStatus(cwd, env, GIT_TIMEOUT_MS);
   if (git === null) return null;
   const lines = new Set<string>();
-  for (const folder of [cwd, ...foldersAround(cwd)]) {
+  for (const folder of foldersAround(cwd)) {
     for (const name of MEMORY_FILES) addMemory(lines, join(folder, name));
     for (const name of SETTINGS_FILES) addFile(lines, join(folder, name));
     for (const name of FOLDERS) addFolder(lines, join(folder, '.claude', name));
@@ -38,9 +38,10 @@ export async function readStartSnapshot(
   return [git, new Date(now).toDateString(), ...lines].join('\n');
 }
 
-function foldersAround(folder: string): readonly string[] {
+/** A folder and all around it. */
+export function foldersAround(folder: string): readonly string[] {
   const parent = dirname(folder);
-  return parent === folder ? [] : [parent, ...foldersAround(parent)];
+  return parent === folder ? [folder] : [folder, ...foldersAround(parent)];
 }
 
 /** Adds a file; false if it is not there. */

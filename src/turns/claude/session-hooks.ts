@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { foldersAround } from './start-snapshot.ts';
+
+/** Where the settings of an organization are, which go before all others. */
+const MANAGED_SETTINGS = [
+  '/etc/claude-code/managed-settings.json',
+  '/Library/Application Support/ClaudeCode/managed-settings.json',
+];
+/** Hooks that Claude Code runs although it gets no prompt. */
+const SESSION_HOOKS = /"Session(?:Start|End)"/;
+const INSTALL_PATH = /"installPath"\s*:\s*("(?:[^"\\]|\\.)*")/g;
+
+/** Whether the settings of Claude Code for a folder, or plugins, have hooks that run at the start or the end of a session. */
+export function hasSessionHooks(cwd: string, configDir: string): boolean {
+  const settings = foldersAround(cwd).flatMap((folder) =>
+    ['settings.json', 'settings.local.json'].map((name) => join(folder, '.claude', name)),
+  );
+  const plugins = readText(join(configDir, 'plugins', 'installed_plugins.json')).matchAll(INSTALL_PATH);
+  const pluginFiles = [...plugins].flatMap(([, path = '""']) =>
+    ['hooks/hooks.json', '.claude-plugin/plugin.json'].map((name) => join(String(JSON.parse(path)), name)),
+  );
+  const files = [...settings, join(configDir, 'settings.json'), ...MANAGED_SETTINGS, ...pluginFiles];
+  return files.some((file) => SESSION_HOOKS.test(readText(file)));
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
