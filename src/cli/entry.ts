@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-import { enableCompileCache } from './compile-cache.ts';
+import { findCompileCache, useCompileCache } from './compile-cache.ts';
 
-enableCompileCache(process.env);
+const folder = findCompileCache(process.env);
+if (folder !== undefined) useCompileCache(folder);
 
 // Loaded only now: what is loaded before is compiled without the cache.
-await import('./main.ts');
+import('./main.ts');

@@ -4,10 +4,15 @@ import { openProcessTerminal } from '../terminal/process-terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { runCli } from './program.ts';
 
-process.exitCode = await main();
+/** The exit code as long as there is none: if nothing is left to wait for, the command is not done. */
+const UNSETTLED = 13;
 
-// After an error, turns may still be running. Another process will follow them: this one does not wait.
-setTimeout(() => process.exit(), 1_000).unref();
+process.exitCode = UNSETTLED;
+main().then((code) => {
+  process.exitCode = code;
+  // After an error, turns may still be running. Another process will follow them: this one does not wait.
+  setTimeout(() => process.exit(), 1_000).unref();
+});
 
 async function main(): Promise<number> {
   const folder = getCurrentFolder();

@@ -11,4 +11,9 @@ export function saveMemory(): void {
   if (Number.parseInt(process.versions.node, 10) > LAST_KNOWN_NODE) return;
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=30');
+  // V8 uses code that was kept only with the flags with which it was made (`cli/compile-cache.ts`).
+  process.prependOnceListener('exit', () => {
+    setFlagsFromString('--semi-space-growth-factor=2');
+    setFlagsFromString('--heap-growing-percent=0');
+  });
 }

@@ -1,17 +1,91 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import module from 'node:module';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
-test('keeps what Node.js compiles among the caches of the user, where Node.js can', () => {
+const COMMAND = join(import.meta.dirname, '../../dist/raymond.js');
+
+/** Runs commands in a home of their own, and looks at what they keep there. */
+function newHome() {
   const home = mkdtempSync(join(tmpdir(), 'raymond-home-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  const command = join(import.meta.dirname, '../../dist/raymond.js');
-  const env = { PATH: process.env.PATH, HOME: home };
-  expect(execFileSync(process.execPath, [command, '--version'], { env, encoding: 'utf8' })).toMatch(/^\d/);
-  expect(existsSync(join(home, '.cache/raymond'))).toBe('enableCompileCache' in module);
+  mkdirSync(join(home, 'workflow'));
+  writeFileSync(join(home, 'workflow/START.sh'), "echo '<result>done</result>'\n");
+  const cache = join(home, '.cache/raymond');
+  const list = (): readonly string[] => (existsSync(cache) ? readdirSync(cache).sort() : []);
+  return {
+    raymond: (words: readonly string[], more: NodeJS.ProcessEnv = {}): string => {
+      const env = { PATH: process.env.PATH, HOME: home, ...more };
+      return execFileSync(process.execPath, [COMMAND, ...words], { cwd: home, env, encoding: 'utf8', stdio: 'pipe' });
+    },
+    path: (file: string): string => join(cache, file),
+    list,
+    times: (): readonly number[] => list().map((file) => statSync(join(cache, file)).mtimeMs),
+  };
+}
+
+describe('compiled code', () => {
+  test('is kept among the caches of the user, and used from then on, also by a run, which changes flags of V8', () => {
+    const { raymond, list, times, path } = newHome();
+    expect(raymond(['--version'])).toMatch(/^\d/);
+    raymond(['run', 'workflow']);
+    expect(list()).toStrictEqual([
+      expect.stringMatching(/^main-/),
+      expect.stringMatching(/^program-/),
+      expect.stringMatching(/^run-/),
+      expect.stringMatching(/^runs-/),
+      expect.stringMatching(/^workflow-/),
+    ]);
+    expect([path('..'), path(list()[0] ?? '')].map((each) => statSync(each).mode & 0o077)).toStrictEqual([0, 0]);
+    const before = times();
+    raymond(['run', 'workflow']);
+    raymond(['--version']);
+    // What cannot be used is made again.
+    expect(times()).toStrictEqual(before);
+  });
+
+  test('that is damaged, cut off or made of another file is not used, and made again', () => {
+    const { raymond, list, path } = newHome();
+    const version = raymond(['--version']);
+    const file = path(list().find((name) => name.startsWith('program-')) ?? '');
+    const whole = readFileSync(file);
+    const flipped = Buffer.from(whole);
+    flipped[whole.length >> 1] = ~(whole[whole.length >> 1] ?? 0);
+    const other = Buffer.from(whole);
+    other[0] = ~(whole[0] ?? 0);
+    for (const bytes of [flipped, whole.subarray(0, 5_000), Buffer.alloc(0), Buffer.alloc(whole.length), other]) {
+      writeFileSync(file, bytes);
+      expect(raymond(['--version'])).toBe(version);
+      expect(readFileSync(file).equals(bytes)).toBe(false);
+    }
+  });
+
+  test.runIf(process.getuid?.() === 0)('of another user is not used', () => {
+    const { raymond, list, path } = newHome();
+    raymond(['--version']);
+    for (const file of list()) chownSync(path(file), 65_534, 65_534);
+    raymond(['--version']);
+    expect(list().map((file) => statSync(path(file)).uid)).toStrictEqual(list().map(() => 0));
+  });
+
+  test('is kept in another folder, or not at all, as Node.js lets one say', () => {
+    const { raymond, list, path } = newHome();
+    raymond(['--version'], { NODE_DISABLE_COMPILE_CACHE: '1' });
+    raymond(['--version'], { NODE_COMPILE_CACHE: path('../../elsewhere') });
+    expect(list()).toStrictEqual([]);
+    expect(existsSync(path('../../elsewhere'))).toBe(true);
+  });
 });
 
 test('raymond run of scripts loads few packages: the others take longer to load than it runs', () => {
