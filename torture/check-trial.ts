@@ -65,6 +65,8 @@ export async function collectEvidence(rig: Rig): Promise<Evidence> {
   });
   const files = Object.fromEntries(await Promise.all(FILES.map(async (name) => [name, await textOf(rig.cwd, name)])));
   for (let tries = 0; tries < 50 && rig.api.requests.some((each) => each.chargedUsd === 0); tries += 1) await delay(50);
+  // What was killed takes a moment to go, on a busy machine.
+  for (let tries = 0; tries < 100 && processesOf(rig.id).length > 0; tries += 1) await delay(50);
   const reported = await reportedMessageIds(turns);
   const unreported = rig.api.requests.filter((_, index) => !reported.has(`msg_${index + 1}`));
   return {

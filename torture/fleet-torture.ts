@@ -8,9 +8,9 @@ import type { Rig } from './rig.ts';
 
 /**
  * What is done to a fleet: a worker is killed, a turn, a worker with all turns, or all workers; a worker stands still for a while; all
- * connections to the database are cut; the database is killed.
+ * connections to the database are cut; the database is killed; it is away for longer than a worker may be silent, which ends the round.
  */
-type Blow = 'worker' | 'turn' | 'both' | 'workers' | 'pause' | 'connections' | 'database';
+type Blow = 'worker' | 'turn' | 'both' | 'workers' | 'pause' | 'connections' | 'database' | 'outage';
 
 /** The blows of a round; each is drawn from these. */
 export type FleetMode = readonly [Blow, ...Blow[]];
@@ -22,7 +22,10 @@ export const FLEET_MODES: readonly [FleetMode, ...FleetMode[]] = [
   ['both'],
   ['worker', 'workers', 'pause', 'connections', 'database'],
   ['worker', 'turn', 'both', 'workers', 'pause', 'connections', 'database'],
+  ['worker', 'outage'],
 ];
+
+const OUTAGE_MS = 60_000;
 
 /** The options of a series of rounds. */
 export interface FleetOptions {
@@ -180,9 +183,9 @@ async function strike(
       starting.push(...fleet.workers.map((each) => killWorker(fleet, each, random.between(0, 600))));
     if (blow === 'pause') starting.push(pauseWorker(worker, random.between(500, 3_000)));
     if (blow === 'connections') await cutConnections(fleet);
-    if (blow === 'database') {
+    if (blow === 'database' || blow === 'outage') {
       await server.kill();
-      await delay(random.between(0, 2_000));
+      await delay(blow === 'outage' ? OUTAGE_MS : random.between(0, 2_000));
       await server.restart();
     }
     const target = blow === 'turn' || blow === 'both' ? blow : 'orchestrator';
@@ -190,6 +193,7 @@ async function strike(
       ...{ at: Date.now(), target, when: 'timed', underWay, killed },
       killedIdle: killed.filter((turn) => idle.includes(turn)),
     });
+    if (blow === 'outage') break;
   }
   await Promise.all(starting);
 }
