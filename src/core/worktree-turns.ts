@@ -17,7 +17,19 @@ export interface WorktreeTurn extends Pick<Agent, 'home'> {
   readonly cwd: string;
   /** The clone that the run works in; absent if it has none. */
   readonly workspace?: WorkspacePlace;
+  /** What is to be done if the agent works on another machine than that of this folder; absent if it does not. */
+  readonly transfer?: WorktreeTransfer;
 }
+
+/** A commit that was pushed as the branch of an agent: the repository, and the folder in it that the agent is to work in. */
+export interface PublishedCommit {
+  readonly base: string;
+  readonly remote: string;
+  readonly prefix: string;
+}
+
+/** A part of a turn about a worktree on another machine: the commit is published, or that is cloned, or the clone removed. */
+export type WorktreeTransfer = { readonly kind: 'publish' } | ({ readonly kind: 'clone' } & PublishedCommit);
 
 /** A turn about the clone that the agents of a run work in. It can be taken again at any time, so it needs no record. */
 export interface WorkspaceTurn extends Pick<Agent, 'home'> {

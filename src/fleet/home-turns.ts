@@ -119,7 +119,9 @@ export class HomeTurns {
     const room = this.enter(guest, queued, run, copy.mark);
     try {
       const world = await room.world;
-      const turn = findTurn(world.adapt(run), queued);
+      const found = findTurn(world.adapt(run), queued);
+      const { transfer } = queued;
+      const turn = found?.kind === 'worktree' && transfer !== undefined ? { ...found, transfer } : found;
       // The journal does not hold it open any more: nobody waits for its end.
       if (turn === undefined) return true;
       if (firstBoot !== boot && 'number' in turn) world.doubtful.add(`${turn.agent}/${turn.number}`);

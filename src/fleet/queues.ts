@@ -1,6 +1,7 @@
 import type { DBOSClient } from '@dbos-inc/dbos-sdk';
 import type { PoolClient } from 'pg';
 import type { Options } from '../core/options.ts';
+import type { WorktreeTransfer } from '../core/worktree-turns.ts';
 import { type Database, openDatabase } from './database.ts';
 import { loadDbos } from './load-packages.ts';
 import { DBOS_SCHEMA, SCHEMA_VERSION } from './schema.ts';
@@ -37,6 +38,8 @@ export interface QueuedTurn extends TravellingTurn {
   readonly retry: boolean;
   /** The life of its run. */
   readonly life: number;
+  /** The part of a turn about a worktree that is to be taken; left out for all of it. */
+  readonly transfer?: WorktreeTransfer;
 }
 
 /** The entry of a queue. */

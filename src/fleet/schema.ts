@@ -83,6 +83,13 @@ create table raymond.conversations (
   files bytea,
   primary key (run, session)
 );
+create table raymond.placements (
+  run text not null references raymond.runs (id) on delete cascade,
+  agent text not null,
+  home text not null,
+  published text,
+  primary key (run, agent)
+);
 create table raymond.travelling (
   run text not null references raymond.runs (id) on delete cascade,
   agent text not null,

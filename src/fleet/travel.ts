@@ -8,6 +8,7 @@ import type { World } from '../engine/world.ts';
 import type { Database } from './database.ts';
 import type { LostHomes } from './lost-homes.ts';
 import type { QueueClient, QueuedTurn } from './queues.ts';
+import { spreadWorktree } from './spread-worktree.ts';
 import {
   deleteTurn,
   insertTurn,
@@ -88,15 +89,17 @@ export class Travel {
         'number' in turn && [preparedHere, sentBefore].some((set) => set.has(`${agent}/${turn.number}`));
       const name = 'number' in turn ? String(turn.number) : `${turn.kind}-${randomUUID()}`;
       const travelling = { run, agent, turn: name, home: home ?? this.name };
-      const sent = { turn: travelling, queued: this.queue({ ...travelling, ...request }) };
+      const transfer = turn.kind === 'worktree' && turn.transfer !== undefined ? { transfer: turn.transfer } : {};
+      const sent = { turn: travelling, queued: this.queue({ ...travelling, ...request, ...transfer }) };
       sentByAgent.set(agent, sent);
       try {
         await sent.queued;
         const [isScript, canMove] = [turn.kind === 'script', () => getAgent(latest, agent).worktree === null];
-        const outcome = await this.lostHomes.orLost(
-          { ...travelling, whenLost, isScript, canMove },
-          this.waitForEnd(travelling),
-        );
+        const ending = this.waitForEnd(travelling);
+        // The clone of a run is nobody's who could fail or move.
+        const outcome = await (turn.kind === 'workspace'
+          ? ending
+          : this.lostHomes.orLost({ ...travelling, whenLost, isScript, canMove }, ending));
         if (outcome !== null && 'kind' in outcome) {
           this.waiting.delete(keyOf(travelling));
           if ('number' in turn) ended.set(`${agent}/${name}`, travelling);
@@ -111,13 +114,14 @@ export class Travel {
         if (sentByAgent.get(agent) === sent) sentByAgent.delete(agent);
       }
     };
+    const take = (turn: Turn): Promise<Signal | null> => (isElsewhere(turn) ? takeElsewhere(turn) : here.take(turn));
     return {
       prepare: (turn) => {
         if (!isElsewhere(turn)) return here.prepare(turn);
         preparedHere.add(`${turn.agent}/${turn.number}`);
         return world.prepare(turn);
       },
-      take: (turn) => (isElsewhere(turn) ? takeElsewhere(turn) : here.take(turn)),
+      take: (turn) => (turn.kind === 'worktree' ? spreadWorktree(this.database, run, turn, take) : take(turn)),
       end: (agent) => {
         const sent = sentByAgent.get(agent);
         if (sent === undefined) here.end(agent);

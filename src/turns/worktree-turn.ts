@@ -1,5 +1,6 @@
 import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from '../core/signal.ts';
 import type { WorkspaceLeft, WorkspaceSignal } from '../core/workspace-signal.ts';
+import type { WorktreePlace } from '../core/worktree.ts';
 import type { WorkspaceTurn, WorktreeTurn } from '../core/worktree-turns.ts';
 import { MARKER_VARIABLE } from '../process/command.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
@@ -7,7 +8,16 @@ import type { GitOptions } from './git.ts';
 import { ensureSandboxRepository, openSandboxWorkspace } from './sandbox-repository.ts';
 import type { TurnContext } from './turn-context.ts';
 import { leaveWorkspace, openWorkspace } from './workspace.ts';
-import { branchOf, closeWorktree, discardWorktree, makeWorktree, reopenWorktree } from './worktree.ts';
+import {
+  branchOf,
+  closeWorktree,
+  discardWorktree,
+  type MadeWorktree,
+  makeWorktree,
+  reopenWorktree,
+  type WantedWorktree,
+} from './worktree.ts';
+import { cloneCommit, closeClone, discardClone, isClone, publishCommit, reopenClone } from './worktree-transfer.ts';
 
 type WorktreeSignal = WorktreeMade | WorktreeRefused | WorktreeClosed;
 
@@ -34,8 +44,9 @@ export function createWorktreeRunner(context: TurnContext): WorktreeRunner {
   };
 }
 
-/** The marker of git at work on the worktree of an agent. No agent is called `worktree`. */
-const worktreeMarker = ({ runMarker }: TurnContext, agent: string): string => `${runMarker}/worktree/${agent}`;
+/** The marker of git at work on the worktree of an agent. No agent is called `worktree`; several workers may share a machine. */
+const worktreeMarker = ({ runMarker, home }: TurnContext, agent: string): string =>
+  `${runMarker}/worktree/${home == null ? '' : `${home}/`}${agent}`;
 
 /** Ends what git processes of an earlier process of the run are still at: it is done again. */
 async function endOrphans(context: TurnContext): Promise<void> {
@@ -45,25 +56,41 @@ async function endOrphans(context: TurnContext): Promise<void> {
 /** Makes or opens the worktree of a worker, or looks at what it has left in it. It may be done again after a crash at any instant. */
 async function takeWorktreeTurn(
   context: TurnContext,
-  { agent, cwd, place, isWanted, workspace }: WorktreeTurn,
+  turn: WorktreeTurn,
   end: AbortSignal,
 ): Promise<WorktreeSignal | null> {
   const { clock, runId } = context;
+  const { agent, cwd, place, isWanted, workspace, transfer } = turn;
   const options = gitOptions(context, agent, end);
   const wanted = { path: context.worktreeFolder(agent), branch: branchOf(runId, agent), cwd, workspace };
   if (isWanted) {
     if (context.isSandbox) await ensureSandboxRepository(context.startFolder, options);
-    const made = await (place === null ? makeWorktree(wanted, options) : reopenWorktree(place, options));
+    const made = await (place === null ? openNew(wanted, transfer, options) : openAgain(place, options));
     if (end.aborted) return null;
     const base = { at: clock.now(), agent };
     return 'message' in made
       ? { kind: 'worktree_refused', ...base, ...made }
       : { kind: 'worktree_made', ...base, ...made };
   }
-  if (place === null) await discardWorktree(wanted, options);
-  const closed = place === null ? { content: NOTHING_LEFT } : await closeWorktree(place, options);
+  if (place === null) await (transfer === undefined ? discardWorktree(wanted, options) : discardClone(wanted.path));
+  const closed = place === null ? { content: NOTHING_LEFT } : await close(place, options);
   return end.aborted ? null : { kind: 'worktree_closed', at: clock.now(), agent, ...closed };
 }
+
+function openNew(
+  wanted: WantedWorktree,
+  transfer: WorktreeTurn['transfer'],
+  options: GitOptions,
+): Promise<MadeWorktree> {
+  if (transfer === undefined) return makeWorktree(wanted, options);
+  return transfer.kind === 'publish' ? publishCommit(wanted, options) : cloneCommit(wanted, transfer, options);
+}
+
+const openAgain = (place: WorktreePlace, options: GitOptions): Promise<MadeWorktree> =>
+  isClone(place) ? reopenClone(place, options) : reopenWorktree(place, options);
+
+const close = (place: WorktreePlace, options: GitOptions) =>
+  isClone(place) ? closeClone(place, options) : closeWorktree(place, options);
 
 const gitOptions = (context: TurnContext, agent: string, signal: AbortSignal): GitOptions => ({
   env: { ...context.env, [MARKER_VARIABLE]: worktreeMarker(context, agent) },

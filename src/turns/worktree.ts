@@ -119,7 +119,7 @@ interface Repository extends Pick<WorktreePlace, 'base' | 'repository'> {
 }
 
 /** Finds the repository of a folder and the commit that it is at. */
-async function findRepository(git: Git, cwd: string): Promise<Repository | { readonly message: string }> {
+export async function findRepository(git: Git, cwd: string): Promise<Repository | { readonly message: string }> {
   const { ok, out, error } = await git(
     ...['rev-parse', '--show-toplevel', '--show-prefix', '--git-common-dir', 'HEAD^{commit}'],
   );

@@ -1,0 +1,48 @@
+import type { Signal } from '../core/signal.ts';
+import type { WorktreeTurn } from '../core/worktree-turns.ts';
+import type { Database } from './database.ts';
+import { deletePlacement, findPlacement, notePublished, placeAgent } from './placements.ts';
+
+/** Takes a turn where `turn.home` says. */
+type TakeTurn = (turn: WorktreeTurn) => Promise<Signal | null>;
+
+/**
+ * Takes the turns about the worktree of an agent in a run that works in a clone: the agent may get another home than its parent. Then
+ * its parent's worker publishes the commit that it begins at, and its own clones that. It may be done again after a crash at any
+ * instant.
+ */
+export async function spreadWorktree(
+  database: Database,
+  run: string,
+  turn: WorktreeTurn,
+  take: TakeTurn,
+): Promise<Signal | null> {
+  const { agent, home: parentHome, isWanted, place } = turn;
+  if (turn.workspace === undefined || parentHome === null) return take(turn);
+  const forget = async (signal: Signal | null): Promise<Signal | null> => {
+    if (signal !== null && !isWanted) await deletePlacement(database, run, agent).catch(() => {});
+    return signal;
+  };
+  if (place !== null) return forget(await take(turn));
+  const placement = await database.whenReachable(() =>
+    isWanted ? placeAgent(database, { run, agent, parentHome }) : findPlacement(database, run, agent),
+  );
+  if (placement === undefined || placement.home === parentHome) return forget(await take(turn));
+  let { published } = placement;
+  if (published === null) {
+    if (!isWanted) return forget(await take(turn));
+    const signal = await take({ ...turn, transfer: { kind: 'publish' } });
+    if (signal === null) return null;
+    if (signal.kind === 'worktree_made') {
+      const { base, remote = '' } = signal.place;
+      published = { base, remote, prefix: signal.cwd };
+    }
+    // What cannot be published is worked on where it is.
+    const home = published === null ? parentHome : placement.home;
+    await database.whenReachable(() => notePublished(database, run, agent, { home, published }));
+    if (published === null) return take(turn);
+  }
+  const { home } = placement;
+  const signal = await take({ ...turn, home, transfer: { kind: 'clone', ...published } });
+  return forget(signal?.kind === 'worktree_made' ? { ...signal, home } : signal);
+}

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
+import type { PublishedCommit } from '../core/worktree-turns.ts';
+import { createGit, type GitOptions } from './git.ts';
+import { explainRemoteError, NO_STALLS } from './remote.ts';
+import { leaveWorkspace, openWorkspace, removeClone } from './workspace.ts';
+import { findRepository, type MadeWorktree, type WantedWorktree } from './worktree.ts';
+
+/*
+ * The worktree of an agent that works on another machine than the one with the folder that it is made from: the commit of that folder
+ * is pushed as the branch of the agent, and the other machine clones that branch.
+ */
+
+/**
+ * Pushes the commit of a folder as the branch of a worktree. The place then says where it is, and the folder is that of the
+ * repository.
+ */
+export async function publishCommit(
+  { branch, cwd, workspace }: WantedWorktree,
+  options: GitOptions,
+): Promise<MadeWorktree> {
+  const git = createGit(cwd, options);
+  const found = await findRepository(git, cwd);
+  if ('message' in found) return found;
+  const { prefix, base, repository } = found;
+  // Anything else is not for the repository that the run works on.
+  if (workspace?.repository !== repository) return { message: `${cwd} is not in the clone of the run` };
+  const { remote, path } = workspace;
+  const { ok, error } = await git(...NO_STALLS, 'push', '--quiet', '--', remote, `${base}:refs/heads/${branch}`);
+  if (!ok) return { message: explainRemoteError(error, remote) };
+  return { place: { path, branch, base, repository, remote }, cwd: prefix };
+}
+
+/** Makes the clone of a branch that was pushed for an agent; one that is there already is whole. */
+export async function cloneCommit(
+  { path, branch }: Pick<WorktreePlace, 'path' | 'branch'>,
+  { base, remote, prefix }: PublishedCommit,
+  options: GitOptions,
+): Promise<MadeWorktree> {
+  const made = await reopenClone({ path, branch, base, repository: join(path, '.git'), remote }, options);
+  return 'message' in made ? made : { ...made, cwd: join(path, prefix) };
+}
+
+/** Whether a worktree is a clone of its own. */
+export const isClone = ({ path, repository, remote }: WorktreePlace): boolean =>
+  remote !== undefined && repository === join(path, '.git');
+
+/** Opens the clone of an agent again; if it is gone, it is made from what was pushed. */
+export async function reopenClone(place: WorktreePlace, options: GitOptions): Promise<MadeWorktree> {
+  const made = await openWorkspace(wantedOf(place), options);
+  return 'message' in made ? made : { place: made.place, cwd: made.place.path };
+}
+
+/** Pushes what an agent has committed in its clone, and removes it if everything in it is pushed. */
+export async function closeClone(
+  place: WorktreePlace,
+  options: GitOptions,
+): Promise<{ readonly content: WorktreeContent; readonly warning?: string }> {
+  const { content, problem, warning = problem } = await leaveWorkspace(wantedOf(place), true, options);
+  return { content, ...(warning !== undefined && { warning }) };
+}
+
+/** Removes a clone in which nobody has worked. */
+export async function discardClone(path: string): Promise<void> {
+  if (existsSync(path)) await removeClone(path);
+}
+
+function wantedOf(place: WorktreePlace) {
+  const { path, branch, remote = '' } = place;
+  return { path, branch, source: { git: remote, ref: null }, place: { ...place, remote } };
+}
