@@ -19,6 +19,8 @@ const REMEDY = '`cd` in the policy of the state, or `allow_cd` in config.toml, c
 export function createFolderJudge(
   context: Pick<TurnContext, 'startFolder' | 'workflowFolders' | 'options' | 'env'>,
   turn: Pick<ClaudeTurn, 'policy' | 'cwd' | 'taskFolder' | 'runFolder'>,
+  /** The agent's own worktree, which may be a clone: then no other repository knows it. */
+  worktree: string | null = null,
 ): FolderJudge {
   return async (path) => {
     const folder = await realpath(path);
@@ -34,7 +36,9 @@ export function createFolderJudge(
     for (const pattern of named) if (await isPermittedBy(pattern, folder)) return undefined;
     for (const own of [turn.taskFolder, turn.runFolder])
       if (own !== null && isWithin(folder, await resolveExisting(own))) return undefined;
-    for (const worktree of await listWorktrees(start)) if (isWithin(folder, worktree)) return undefined;
+    for (const registered of await listWorktrees(start)) if (isWithin(folder, registered)) return undefined;
+    const own = worktree === null ? null : await resolveExisting(worktree);
+    if (own !== null && isWithin(folder, own) && !isGuarded(relative(own, folder))) return undefined;
     return isWithin(folder, start)
       ? `what is written there can run programs; ${REMEDY}`
       : `it is neither in the folder that the run was started in nor a worktree of its repository; ${REMEDY}`;

@@ -25,7 +25,7 @@ export async function answeredSignal(
   { text, cost, denials, reportedSession }: Pick<Answered, 'text' | 'cost' | 'denials' | 'reportedSession'>,
 ): Promise<Answered> {
   const { agent, evaluates, evaluators } = turn;
-  const judge = createFolderJudge(context, turn);
+  const judge = createFolderJudge(context, turn, context.worktreeFolder(turn.agent));
   const nameWorkflows = (specs: readonly string[]): Promise<NamedWorkflows> => context.nameWorkflows(turn.state, specs);
   const answered: LookUpRequest = {
     ...{ ...turn, text, judge: turn.kind === 'claude' ? judge : undefined, nameWorkflows },

@@ -10,6 +10,8 @@ import { explainRemoteError, NO_STALLS, pushBranch, REMOTE_NAME } from './remote
 export interface WantedWorkspace extends Pick<WorkspacePlace, 'path' | 'branch'> {
   readonly source: WorkspaceSource;
   readonly place: WorkspacePlace | null;
+  /** Whether it is that of one agent on another machine than that of its run: nobody looks at it after the agent's end. */
+  readonly isOfAgent?: boolean;
 }
 
 /** A clone that is there, or why there is none. */
@@ -155,7 +157,7 @@ export async function leaveWorkspace(
     if (problem !== null) problems.push(problem);
   }
   if (problems.length > 0) {
-    const problem = `${problems.join('; ')}. What was committed is in ${place.path}, and a resume pushes it`;
+    const problem = `${problems.join('; ')}. What was committed is in ${place.path}${wanted.isOfAgent === true ? '' : ', and a resume pushes it'}`;
     return { content: { kept: true, commits, dirty, pushed: false }, problem };
   }
   const content = { kept: true, commits, dirty, pushed: true };

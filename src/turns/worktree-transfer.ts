@@ -68,5 +68,5 @@ export async function discardClone(path: string): Promise<void> {
 
 function wantedOf(place: WorktreePlace) {
   const { path, branch, remote = '' } = place;
-  return { path, branch, source: { git: remote, ref: null }, place: { ...place, remote } };
+  return { path, branch, source: { git: remote, ref: null }, place: { ...place, remote }, isOfAgent: true };
 }

@@ -105,6 +105,20 @@ test('a run that was started in the folder of its workflow may stay there', asyn
   expect(await judge(newFolders(), 'project/wf/sub', [], undefined, 'project/wf')).toBeUndefined();
 });
 
+test('the clone that an agent works in is permitted, but not what runs programs in it', async () => {
+  const root = newFolders();
+  for (const name of ['clone/sub', 'clone/.git/hooks']) mkdirSync(join(root, name), { recursive: true });
+  const turn = { policy: [], cwd: join(root, 'clone'), taskFolder: null, runFolder: null };
+  const say = createFolderJudge(
+    newTurnContext(root, { startFolder: join(root, 'project') }),
+    turn,
+    join(root, 'clone'),
+  );
+  expect(await say(join(root, 'clone/sub'))).toBeUndefined();
+  expect(await say(join(root, 'clone/.git/hooks'))).toBe(OUTSIDE);
+  expect(await say(join(root, 'other'))).toBe(OUTSIDE);
+});
+
 test('registered worktrees are permitted, but not a folder that only the repository claims', async () => {
   const root = newFolders();
   rmSync(join(root, 'project', '.git'), { recursive: true });

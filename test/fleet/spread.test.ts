@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { PostgresServer } from '../postgres/server.ts';
+import { type Command, Fleet } from './fleet.ts';
+
+let server: PostgresServer;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  fleet = await Fleet.open(server);
+});
+
+afterEach(() => fleet.close());
+
+const file = (name: string): string => join(fleet.folder, name);
+
+const git = (...args: readonly string[]): string =>
+  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {
+    cwd: fleet.folder,
+    encoding: 'utf8',
+    env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' },
+  });
+
+/** A bare repository with one commit. */
+function makeRemote(): string {
+  git('init', '--quiet', '--bare', '--initial-branch=main', 'remote.git');
+  git('init', '--quiet', '--initial-branch=main', 'first');
+  mkdirSync(file('first/app'));
+  writeFileSync(file('first/app/a.txt'), 'one\n');
+  git('-C', 'first', 'add', '.');
+  git('-C', 'first', 'commit', '--quiet', '-m', 'first');
+  git('-C', 'first', 'push', '--quiet', '../remote.git', 'main');
+  return file('remote.git');
+}
+
+/** Its main agent commits, then forks four workers, each of which commits in a worktree of its own what its parent had committed. */
+const SPREAD = {
+  'spread/START.sh': `#!/bin/bash
+git config user.name Ada; git config user.email ada@example.com
+echo two > app/a.txt; git commit -qam two
+echo "<reset cd='app'>FORK.sh</reset>"
+`,
+  'spread/FORK.sh': `#!/bin/bash
+for n in 1 2 3 4; do echo "<fork worktree='auto' n='$n'>WORK.sh</fork>"; done
+echo "<join>END.sh</join>"
+`,
+  'spread/WORK.sh': `#!/bin/bash
+echo "$WORKER $(cat a.txt) $(basename $PWD)" >> "$TRACE"
+while [ -e "$GATE" ]; do sleep 0.05; done
+git config user.name Ada; git config user.email ada@example.com
+echo "$n" > "part$n.txt"; git add .; git commit -qm "part $n"
+echo "<result>$n</result>"
+`,
+  'spread/END.sh': `#!/bin/bash
+cp "$RAYMOND_RESULTS_FILE" "$TRACE.json"
+echo "<result>joined</result>"
+`,
+};
+
+async function startWorker(name: string): Promise<Command> {
+  const folder = join(fleet.folder, 'workers', name);
+  const env = { WORKER: name, TRACE: file('trace'), GATE: file('gate') };
+  const worker = fleet.start(['worker', '--name', name, '--folder', folder], env);
+  await worker.says('is ready');
+  return worker;
+}
+
+const trace = (): readonly string[] => readFileSync(file('trace'), 'utf8').trimEnd().split('\n').toSorted();
+
+describe('workers with worktrees of their own, in a run that works in a clone', () => {
+  test('are spread over the workers, begin with what their parent had committed, and push their branches', async () => {
+    fleet.write(SPREAD);
+    const remote = makeRemote();
+    await Promise.all([startWorker('one'), startWorker('two')]);
+    const ended = await fleet.run('run', 'spread', '--run-id', 'wide', '--workspace', remote);
+    expect(ended).toMatchObject({ code: 0, out: 'joined\n' });
+    const homes = trace().map((line) => line.split(' ')[0]);
+    expect(homes.filter((home) => home === 'one')).toHaveLength(2);
+    expect(homes.filter((home) => home === 'two')).toHaveLength(2);
+    expect(trace().map((line) => line.slice(4))).toStrictEqual(Array(4).fill('two app'));
+    const status = JSON.parse((await fleet.run('status', 'wide', '--json')).out);
+    const agents: readonly { id: string; home: string; worktree: { branch: string; pushed: boolean } | null }[] =
+      status.agents;
+    expect(
+      agents
+        .map(({ home }) => home)
+        .toSorted()
+        .join(' '),
+    ).toMatch(/^(one one one two two|one one two two two)$/);
+    for (const { id, worktree } of agents.slice(1)) {
+      expect(worktree).toMatchObject({
+        branch: `raymond/wide/${id}`,
+        kept: false,
+        commits: 1,
+        dirty: false,
+        pushed: true,
+      });
+      expect(git('-C', remote, 'log', '--format=%s', `raymond/wide/${id}`)).toMatch(/^part \d\ntwo\nfirst\n$/);
+    }
+    const results = JSON.parse(readFileSync(file('trace.json'), 'utf8'));
+    expect(results).toMatchObject(Array(4).fill({ remote, commits: 1, worktree: null }));
+  });
+
+  test('come to the same if all workers are killed while branches are pushed and cloned', async () => {
+    fleet.write(SPREAD);
+    const remote = makeRemote();
+    // Git says so when a push begins, and takes its time.
+    const hook = '#!/bin/sh\necho pushed >> "$TRACE.pushes"\nsleep 0.3\n';
+    writeFileSync(join(remote, 'hooks/pre-receive'), hook, { mode: 0o755 });
+    const pushes = (): number =>
+      existsSync(file('trace.pushes')) ? readFileSync(file('trace.pushes'), 'utf8').length : 0;
+    const startAll = (): Promise<readonly Command[]> => Promise.all(['one', 'two'].map(startWorker));
+    let workers = await startAll();
+    const following = fleet.run('run', 'spread', '--run-id', 'wide', '--workspace', remote);
+    for (let kills = 0; kills < 3; kills += 1) {
+      const before = pushes();
+      await expect.poll(pushes, { timeout: 20_000 }).toBeGreaterThan(before);
+      await Promise.all(workers.map((worker) => worker.kill()));
+      workers = await startAll();
+    }
+    expect(await following).toMatchObject({ code: 0, out: 'joined\n' });
+    expect(trace().map((line) => line.slice(4))).toStrictEqual(Array(4).fill('two app'));
+    for (const n of [1, 2, 3, 4])
+      expect(git('-C', remote, 'log', '--format=%s', `raymond/wide/main_work${n}`)).toBe(`part ${n}\ntwo\nfirst\n`);
+  });
+});
