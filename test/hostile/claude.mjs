@@ -180,6 +180,10 @@ function STEPS() {
       while (startedAhead().length > 0 !== isThere) await sleep(5);
     },
     pause: (ms) => sleep(ms),
+    /** Waits for a test that has come so far. */
+    async until(name) {
+      while (!fs.existsSync(join(HOME, name))) await sleep(5);
+    },
     touch: (name) => fs.writeFileSync(name, ''),
     /** Tells a test that it has come so far. */
     mark: (name) => fs.writeFileSync(join(HOME, name), ''),

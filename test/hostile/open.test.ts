@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { sayToAgent } from '../../src/runtime/say.ts';
 import { answersWith, type FakeCall, fakePrompt, RESULT, state } from './fake-prompt.ts';
 import { type Call, describe, eventsOf, expect, type FinishedRun, logOf, type Rig, resultOf, test } from './rig.ts';
 
@@ -126,6 +127,21 @@ describe.concurrent('a conversation that stays open', () => {
     const finished = await rig.run({ 'START.md': fakePrompt(odd), 'NEXT.md': fakePrompt(RESULT) });
     expect(resultOf(finished)).toBe('done');
     expect(waysOf(finished)).toStrictEqual(['new', 'resume']);
+  });
+
+  test('is ended if it does not take up what was said, which then comes with the next prompt', async ({ rig }) => {
+    const [init, ...answer] = answersWith(GO);
+    const deaf: FakeCall = [init ?? {}, { mark: 'talks' }, { until: 'said' }, ...answer, { hang: true }];
+    rig.onceMarked('talks', async () => {
+      await sayToAgent('last', { cwd: rig.cwd, env: {}, agent: null, text: 'Listen' });
+      writeFileSync(join(rig.home, 'said'), '');
+    });
+    const files = { 'START.md': state('timeout: 1', fakePrompt(deaf)), 'NEXT.md': fakePrompt(RESULT) };
+    const finished = await rig.run(files);
+    expect(resultOf(finished)).toBe('done');
+    expect(waysOf(finished)).toStrictEqual(['new', 'resume']);
+    expect(logOf(finished)).toContain('did not take up what was said');
+    expect(finished.calls[1]?.prompt).toMatch(/^A message from the person.*Listen/s);
   });
 
   test('is done without if Claude Code does not know its options, with a warning', async ({ rig }) => {

@@ -210,7 +210,7 @@ export class OpenTurns {
       return reading.isDone;
     });
     this.words.connect(turn.agent, conversation);
-    const grace = { ms: STALL_MS, isDone: () => reading.isStalled };
+    const grace = { ms: Math.min(STALL_MS, supervision.timeoutMs ?? STALL_MS), isDone: () => reading.isStalled };
     const end = await superviseProcess(this.context, turn, place, over, { ...supervision, grace, onRunning: () => {} });
     slice.close(place.dir, stderrFrom);
     await findWords(this.context, this.configDir, asked);
@@ -273,7 +273,7 @@ export class OpenTurns {
   }
 }
 
-/** How long Claude Code may be silent after a result if something was written that it has not taken up. */
+/** How long Claude Code may be silent after a result if something was written that it has not taken up, unless its timeout is shorter. */
 const STALL_MS = 10_000;
 
 const notBegun = (end: ProcessEnd): EndedTurnProcess => ({ end, outputLost: false, settle: async () => {} });
