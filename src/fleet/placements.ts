@@ -14,6 +14,13 @@ export interface Placement {
   readonly published: PublishedCommit | null;
 }
 
+/** An agent that gets a home. */
+export interface NewAgent {
+  readonly run: string;
+  readonly agent: string;
+  readonly parentHome: string;
+}
+
 interface PlacementRow {
   readonly home: string;
   readonly published: string | null;
@@ -32,10 +39,7 @@ export async function findPlacement(database: Database, run: string, agent: stri
  * Chooses a home for an agent, unless it has one: of the workers that are alive and have the labels of the run, that with the fewest
  * runs and agents for its slots. If there are several, or none, it stays with its parent.
  */
-export async function placeAgent(
-  database: Database,
-  { run, agent, parentHome }: { readonly run: string; readonly agent: string; readonly parentHome: string },
-): Promise<Placement> {
+export async function placeAgent(database: Database, { run, agent, parentHome }: NewAgent): Promise<Placement> {
   await database.transaction(async (client) => {
     // One after the other, so that many agents at once are spread over the workers.
     await client.query('select pg_advisory_xact_lock($1)', [PLACE_LOCK]);
@@ -55,6 +59,15 @@ export async function placeAgent(
     );
   });
   return (await findPlacement(database, run, agent)) ?? { home: parentHome, published: null };
+}
+
+/** Chooses another home for an agent whose worker has gone before it could begin there. */
+export async function placeAgain(database: Database, agent: NewAgent, { home, published }: Placement): Promise<void> {
+  await database.query('delete from raymond.placements where run = $1 and agent = $2 and home = $3', [
+    ...[agent.run, agent.agent, home],
+  ]);
+  const placement = await placeAgent(database, agent);
+  await notePublished(database, agent.run, agent.agent, { home: placement.home, published });
 }
 
 /** Notes that the commit is published that an agent begins at; without one, it stays where its parent is. */

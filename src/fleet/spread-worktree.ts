@@ -1,7 +1,7 @@
 import type { Signal } from '../core/signal.ts';
 import type { WorktreeTurn } from '../core/worktree-turns.ts';
 import type { Database } from './database.ts';
-import { deletePlacement, findPlacement, notePublished, placeAgent } from './placements.ts';
+import { deletePlacement, findPlacement, notePublished, placeAgain, placeAgent } from './placements.ts';
 
 /** Takes a turn where `turn.home` says. */
 type TakeTurn = (turn: WorktreeTurn) => Promise<Signal | null>;
@@ -44,5 +44,9 @@ export async function spreadWorktree(
   }
   const { home } = placement;
   const signal = await take({ ...turn, home, transfer: { kind: 'clone', ...published } });
+  if (signal?.kind === 'home_lost' && isWanted) {
+    await database.whenReachable(() => placeAgain(database, { run, agent, parentHome }, { home, published }));
+    return spreadWorktree(database, run, turn, take);
+  }
   return forget(signal?.kind === 'worktree_made' ? { ...signal, home } : signal);
 }

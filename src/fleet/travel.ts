@@ -94,16 +94,24 @@ export class Travel {
       sentByAgent.set(agent, sent);
       try {
         await sent.queued;
-        const [isScript, canMove] = [turn.kind === 'script', () => getAgent(latest, agent).worktree === null];
+        // Where nobody has worked yet, nothing is to be waited for.
+        const isUnused = turn.kind === 'worktree' && turn.transfer?.kind === 'clone' && turn.isWanted;
+        const isScript = turn.kind === 'script';
+        const canMove = (): boolean => isUnused || getAgent(latest, agent).worktree === null;
         const ending = this.waitForEnd(travelling);
         // The clone of a run is nobody's who could fail or move.
         const outcome = await (turn.kind === 'workspace'
           ? ending
-          : this.lostHomes.orLost({ ...travelling, whenLost, isScript, canMove }, ending));
+          : this.lostHomes.orLost(
+              { ...travelling, whenLost: isUnused ? 'rehome' : whenLost, isScript, canMove },
+              ending,
+            ));
         if (outcome !== null && 'kind' in outcome) {
           this.waiting.delete(keyOf(travelling));
           if ('number' in turn) ended.set(`${agent}/${name}`, travelling);
           else this.forget(travelling);
+          // What has no record cannot fail: it is taken again when the run goes on.
+          if (outcome.kind === 'failed' && !('number' in turn)) return null;
           return outcome.kind === 'home_lost' ? this.callBack(outcome, travelling, isSurelySent) : outcome;
         }
         for (const signal of outcome?.signals ?? []) send(signal);

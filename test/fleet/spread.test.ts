@@ -75,7 +75,7 @@ async function startWorker(name: string): Promise<Command> {
 
 const trace = (): readonly string[] => readFileSync(file('trace'), 'utf8').trimEnd().split('\n').toSorted();
 
-describe('workers with worktrees of their own, in a run that works in a clone', () => {
+describe('workers with worktrees of their own, in a run that works in a clone', { timeout: 90_000 }, () => {
   test('are spread over the workers, begin with what their parent had committed, and push their branches', async () => {
     fleet.write(SPREAD);
     const remote = makeRemote();
@@ -120,7 +120,7 @@ describe('workers with worktrees of their own, in a run that works in a clone', 
     const startAll = (): Promise<readonly Command[]> => Promise.all(['one', 'two'].map(startWorker));
     let workers = await startAll();
     const following = fleet.run('run', 'spread', '--run-id', 'wide', '--workspace', remote);
-    for (let kills = 0; kills < 3; kills += 1) {
+    for (let kills = 0; kills < 2; kills += 1) {
       const before = pushes();
       await expect.poll(pushes, { timeout: 20_000 }).toBeGreaterThan(before);
       await Promise.all(workers.map((worker) => worker.kill()));
@@ -130,5 +130,20 @@ describe('workers with worktrees of their own, in a run that works in a clone', 
     expect(trace().map((line) => line.slice(4))).toStrictEqual(Array(4).fill('two app'));
     for (const n of [1, 2, 3, 4])
       expect(git('-C', remote, 'log', '--format=%s', `raymond/wide/main_work${n}`)).toBe(`part ${n}\ntwo\nfirst\n`);
+  });
+
+  test('get another home if theirs is gone before they could begin', async () => {
+    fleet.write(SPREAD);
+    const remote = makeRemote();
+    await fleet.database.query(`update raymond.about set worker_deadline = '2 seconds'`);
+    const gone = await startWorker('gone');
+    await gone.kill();
+    const following = fleet.run('run', 'spread', '--run-id', 'wide', '--workspace', remote, '--label', 'nobody=yes');
+    await fleet.setHome('wide', 'one');
+    await fleet.database.query(`insert into raymond.placements values ('wide', 'main_work1', 'gone')`);
+    await startWorker('one');
+    await fleet.database.query(`update raymond.runs set labels = '{}'`);
+    expect(await following).toMatchObject({ code: 0, out: 'joined\n' });
+    expect(trace()).toStrictEqual(Array(4).fill('one two app'));
   });
 });

@@ -55,7 +55,7 @@ async function startRun(...args: readonly string[]): Promise<{ readonly ended: P
 
 const countRows = async (): Promise<number> => (await fleet.database.query('select * from raymond.travelling')).length;
 
-describe('turns of an agent that is at home elsewhere', () => {
+describe('turns of an agent that is at home elsewhere', { timeout: 90_000 }, () => {
   test('are taken there, and once, whoever of both workers is killed meanwhile', async () => {
     fleet.write(GATE);
     const { ended } = await startRun('gate');
