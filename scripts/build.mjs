@@ -40,6 +40,8 @@ async function bundle() {
     dir: 'dist',
     // Node.js loads this format faster, and only of this one it can keep what it compiles.
     format: 'cjs',
+    // Compiled code that was kept cannot use `import`.
+    dynamicImportInCjs: false,
     strict: true,
     chunkFileNames: '[name]-[hash].js',
     codeSplitting: { groups: layers() },

@@ -35,7 +35,6 @@ export function useCompileCache(folder: string): void {
       filename: path,
       lineOffset: -1,
       ...(cachedData !== undefined && { cachedData }),
-      importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     });
     if (cachedData === undefined || script.cachedDataRejected) compiled.push({ kept, source, script });
     script.runInThisContext()(module.exports, createRequire(path), module, path, here);

@@ -14,7 +14,7 @@ export const loadDbos = (): Promise<typeof dbos> =>
   import('@dbos-inc/dbos-sdk').catch((cause) => Promise.reject(explainMissing('@dbos-inc/dbos-sdk', cause)));
 
 function explainMissing(name: string, cause: unknown): unknown {
-  if (errorCodeOf(cause) !== 'ERR_MODULE_NOT_FOUND') return cause;
+  if (!errorCodeOf(cause).endsWith('MODULE_NOT_FOUND')) return cause;
   return new RaymondError(`Runs on a database need the package ${name}, which is not installed.`, {
     exitCode: EXIT.usage,
     hint: `Install it beside Raymond: npm install -g pg @dbos-inc/dbos-sdk@${DBOS_VERSION}`,

@@ -86,6 +86,13 @@ describe('compiled code', () => {
     expect(list()).toStrictEqual([]);
     expect(existsSync(path('../../elsewhere'))).toBe(true);
   });
+
+  test('that was kept can load packages', () => {
+    const { raymond } = newHome();
+    const drawn = [1, 2].map(() => raymond(['graph', 'workflow', '--format', 'svg']));
+    expect(drawn[1]).toBe(drawn[0]);
+    expect(drawn[1]).toContain('<svg');
+  });
 });
 
 test('raymond run of scripts loads few packages: the others take longer to load than it runs', () => {

@@ -52,5 +52,7 @@ test('every block of fleet.md works, in order; with the rights that it lists a w
   const ended = await fleet.start(['run', 'hello', '--label', 'few=rights'], role).ended;
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.out).toContain('Hello from ');
-  expect(await fleet.start(['database', 'init'], role).ended).toMatchObject({ code: 0 });
+  for (const args of [['database', 'init'], ['costs'], ['prune', '--yes']])
+    expect(await fleet.start(args, role).ended).toMatchObject({ code: 0 });
+  expect(await fleet.database.query('select 1 from raymond_dbos.workflow_status')).toStrictEqual([]);
 });
