@@ -11,8 +11,10 @@ const RESET = '<reset>NEXT.md</reset>';
 const resetting = (...before: readonly Step[]): string =>
   state('allowed_transitions: [{ tag: reset, target: NEXT.md }]', fakePrompt(during(...before)));
 
-const during = (...before: readonly Step[]): FakeCall => {
-  const [, ...answer] = answersWith(RESET);
+const during = (...before: readonly Step[]): FakeCall => saying(RESET, ...before);
+
+const saying = (text: string, ...before: readonly Step[]): FakeCall => {
+  const [, ...answer] = answersWith(text);
   return [INIT, ...before, ...answer];
 };
 
@@ -80,6 +82,20 @@ describe.concurrent('Claude Code that is started ahead', () => {
     expect(resultOf(finished)).toBe('done');
     expect(aheadOf(finished)).toStrictEqual([false, false, false, false]);
     expect(again.filter((name) => name.endsWith('.ahead'))).toStrictEqual([]);
+  });
+
+  test('is not started any more where three were not used', async ({ rig }) => {
+    mkdirSync(join(rig.cwd, 'sub'));
+    const elsewhere = ['sub', '..', 'sub'].map((cd) => saying(`<reset cd="${cd}">START.md</reset>`, { ahead: true }));
+    const last = saying(RESET, { pause: 300 }, { mark: 'last' });
+    const policy = 'allowed_transitions: [{ tag: reset, target: START.md }, { tag: reset, target: NEXT.md }]';
+    const there: string[] = [];
+    rig.onceMarked('last', () => there.push(...conversationsOf(rig)));
+    const files = { 'START.md': state(policy, fakePrompt(...elsewhere, last)), 'NEXT.md': fakePrompt(RESULT) };
+    const finished = await rig.run(files);
+    expect(resultOf(finished)).toBe('done');
+    expect(aheadOf(finished)).toStrictEqual([false, false, false, false, false]);
+    expect(there.filter((name) => name.endsWith('.ahead'))).toStrictEqual([]);
   });
 
   test('ends when the run is to stop', async ({ rig }) => {

@@ -28,6 +28,9 @@ interface AheadRequest {
   readonly isPossible: (command: ClaudeCommand) => boolean;
 }
 
+/** So many starts in vain are enough to do without them. */
+const MAX_MISSES = 3;
+
 /** A turn that is certain to come, and the command that Claude Code is started with for it. */
 interface NextTurn {
   readonly turn: ClaudeTurn;
@@ -42,20 +45,21 @@ interface NextTurn {
 export class AheadStarts {
   private readonly request: AheadRequest;
   private readonly starting = new Set<Promise<void>>();
-  /** States during whose turns the project changes, so that what was started ahead knows it as it was. */
-  private readonly changing = new Set<string>();
+  /** By state, how many processes in a row were started ahead during its turns and not used. */
+  private readonly misses = new Map<string, number>();
   private readonly snapshots = new WeakMap<Conversation, string>();
   private isOver = false;
 
   constructor(request: AheadRequest) {
     this.request = request;
+    request.conversations.onUnused = ({ opener: { state } }) => this.misses.set(state, this.missesOf(state) + 1);
   }
 
   /** Starts a process ahead of what comes after a running turn, if that is certain and there is room. Nobody waits for it. */
   consider(turn: ClaudeTurn): void {
     const { policy, state, evaluates, prompt } = turn;
-    if (this.isOver || this.changing.has(state) || policy.length === 0 || policy.some(hasOpenState)) return;
-    if (evaluates !== null || prompt.kind === 'compact') return;
+    if (this.isOver || policy.length === 0 || policy.some(hasOpenState)) return;
+    if (this.missesOf(state) >= MAX_MISSES || evaluates !== null || prompt.kind === 'compact') return;
     if (!this.request.conversations.hasRoomFor(this.starting.size + 1)) return;
     // Whatever goes wrong here, the turn that comes will tell.
     const started = this.start(turn).catch(() => {});
@@ -73,8 +77,13 @@ export class AheadStarts {
     const found = conversations.take(session, key, capMicros);
     if (found === null) return null;
     const snapshot = this.snapshots.get(found);
-    if (snapshot !== undefined && snapshot === (await this.readSnapshot(cwd, env))) return found;
-    this.changing.add(found.opener.state);
+    const { state } = found.opener;
+    if (snapshot !== undefined && snapshot === (await this.readSnapshot(cwd, env))) {
+      this.misses.delete(state);
+      return found;
+    }
+    // Its turns change the project, and will again.
+    this.misses.set(state, MAX_MISSES);
     await conversations.discard(found);
     return null;
   }
@@ -83,6 +92,10 @@ export class AheadStarts {
   async stop(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.starting);
+  }
+
+  private missesOf(state: string): number {
+    return this.misses.get(state) ?? 0;
   }
 
   private async start(turn: ClaudeTurn): Promise<void> {

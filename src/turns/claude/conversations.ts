@@ -37,6 +37,8 @@ export class Conversations {
   /** Processes of earlier Raymonds that may not have ended yet, by their conversations. */
   private readonly leftBehind: Map<string, readonly ProcessPlace[]>;
   private run: Run | undefined;
+  /** Called with each process that was started ahead and is closed without a prompt. */
+  onUnused: (conversation: Conversation) => void = () => {};
 
   constructor(context: TurnContext) {
     this.context = context;
@@ -173,6 +175,7 @@ export class Conversations {
 
   private close(conversation: Conversation): void {
     const { session } = conversation.terms;
+    if (!conversation.isUsed) this.onUnused(conversation);
     this.forgetIdle(conversation);
     this.busy.delete(conversation);
     const before = this.closing.get(session);
