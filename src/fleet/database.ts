@@ -123,7 +123,12 @@ const TLS = /SSL|TLS|CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/i;
 /** The codes of PostgreSQL have a digit; those of the system, such as EPERM, have none. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 const UNREACHABLE_WORDS =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered|(Unable to connect to system database|Failed to initialize workflow executor).*(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|starting up|shutting down|terminat)/;
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered|the database system is (starting up|shutting down|not yet accepting connections|in recovery mode)|terminating connection|(Unable to connect to system database|Failed to initialize workflow executor).*(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/;
+
+/** Whether a text of somebody else says that the database cannot be reached just now. */
+export const soundsUnreachable = (text: string): boolean =>
+  UNREACHABLE_WORDS.test(text) || /\b(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|EAI_AGAIN)\b/.test(text);
+
 const CHECK_TLS = 'Check sslmode and sslrootcert in its address; docs/fleet.md says more.';
 const CHECK_ADDRESS = 'Check --database, RAYMOND_DATABASE or `database` in config.toml.';
 

@@ -2,7 +2,7 @@ import type { DBOSClient } from '@dbos-inc/dbos-sdk';
 import type { PoolClient } from 'pg';
 import type { Options } from '../core/options.ts';
 import type { WorktreeTransfer } from '../core/worktree-turns.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, openDatabase, soundsUnreachable } from './database.ts';
 import { loadDbos } from './load-packages.ts';
 import { DBOS_SCHEMA, SCHEMA_VERSION } from './schema.ts';
 import type { TravellingTurn } from './travel-rows.ts';
@@ -177,7 +177,14 @@ export async function serveQueues(
     applicationVersion: VERSION,
     listenQueues: [...queuesOf(worker)],
     runMigrations: false,
-    logger: { ...SILENT, error: (entry) => warn(`DBOS: ${String(entry)}`) },
+    logger: {
+      ...SILENT,
+      error(entry) {
+        // That the database is away is said once, by us.
+        const text = String(entry);
+        if (!soundsUnreachable(text)) warn(`DBOS: ${text.split('\n', 1)[0]}`);
+      },
+    },
   });
   await database.whenReachable(async () => {
     try {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../src/fleet/database.ts';
+import { explainDatabaseError, openDatabase, soundsUnreachable } from '../../src/fleet/database.ts';
 import { placeRun } from '../../src/fleet/place-run.ts';
 import { QueueClient } from '../../src/fleet/queues.ts';
 import { PostgresServer } from '../postgres/server.ts';
@@ -118,6 +118,18 @@ test('a run that nobody can take leaves no row for every time that it was tried'
 });
 
 describe('who waits for a database', () => {
+  test.each([
+    'the database system is not yet accepting connections',
+    'Failed to initialize workflow executor: the database system is starting up',
+    'Unable to connect to system database: connect ECONNREFUSED 127.0.0.1:5432',
+    'terminating connection due to unexpected postmaster exit',
+  ])('waits when DBOS says: %s', (message) => {
+    expect(explainDatabaseError(fleet.address, new Error(message))).toMatchObject({
+      message: expect.stringMatching(/^The database \S+ cannot be reached \(/),
+    });
+    expect(soundsUnreachable(message)).toBe(true);
+  });
+
   test('says so once, however many wait, and that it is back', async () => {
     const said: (string | null)[] = [];
     const closed = await listen();

@@ -19,7 +19,9 @@ afterAll(async () => {
 // The packages are here already, and the database of the test has an address of its own.
 const isDone = (line: string): boolean => /^(npm install|export )/.test(line);
 
-test('every block of fleet.md works, in order; with the rights that it lists a worker works, too', async () => {
+test('every block of fleet.md works, in order; with the rights that it lists a worker works, too', {
+  timeout: 60_000,
+}, async () => {
   const { blocks } = openPage('docs/fleet.md');
   expect(blocks.map(({ kind }) => kind)).toStrictEqual(['sh', 'sh', 'bash', 'sh', 'sh', 'sql']);
   let role = {};
