@@ -1,5 +1,6 @@
 import type { Agent } from '../core/agent.ts';
 import { archivedCount } from '../core/archive.ts';
+import type { Run } from '../core/run.ts';
 import type { FoundWorktree } from '../events/found-worktree.ts';
 import type { RunReader } from '../runtime/run-reader.ts';
 
@@ -12,6 +13,7 @@ export async function findDatabaseWorktrees(reader: RunReader, run?: string): Pr
     const { run: observed } = await reader.observeRun(id);
     const archived = archivedCount(observed) === 0 ? [] : await reader.readArchivedAgents(id, observed.seq);
     for (const agent of [...archived, ...observed.agents]) found.push(...toFound(id, agent));
+    found.push(...toFoundClone(observed));
   }
   return found;
 }
@@ -22,5 +24,16 @@ function toFound(run: string, { id, worktree, home }: Agent): readonly FoundWork
   const place = { run, agent: id, path, branch, problem: null, ...(home !== null && { worker: home }) };
   if (worktree.kind === 'made') return [{ ...place, holds: 'in_use', commits: 0, dirty: false }];
   const { kept, commits, dirty } = worktree;
+  return kept ? [{ ...place, holds: 'work', commits, dirty }] : [];
+}
+
+/** The clone that the agents of a run work in, as it was when the run came to rest. */
+function toFoundClone({ id: run, workspace, agents }: Run): readonly FoundWorktree[] {
+  if (workspace === null || workspace.place === null) return [];
+  const { path, branch } = workspace.place;
+  const home = agents.find(({ id }) => id === 'main')?.home ?? null;
+  const place = { run, agent: 'main', path, branch, problem: null, ...(home !== null && { worker: home }) };
+  if (workspace.kind !== 'left') return [{ ...place, holds: 'in_use', commits: 0, dirty: false }];
+  const { kept, commits, dirty } = workspace.content;
   return kept ? [{ ...place, holds: 'work', commits, dirty }] : [];
 }

@@ -4,6 +4,7 @@ import type { Turn } from '../core/due.ts';
 import type { WhenLost } from '../core/fleet-options.ts';
 import { getAgent, type Run } from '../core/run.ts';
 import type { HomeLost, Signal } from '../core/signal.ts';
+import type { WorkspaceLeft } from '../core/workspace-signal.ts';
 import type { World } from '../engine/world.ts';
 import type { Database } from './database.ts';
 import type { LostHomes } from './lost-homes.ts';
@@ -94,22 +95,21 @@ export class Travel {
       sentByAgent.set(agent, sent);
       try {
         await sent.queued;
-        // Where nobody has worked yet, nothing is to be waited for.
+        // Where nobody has worked yet, nothing is to be waited for. In the clone of a run there may be work that nobody has pushed.
         const isUnused = turn.kind === 'worktree' && turn.transfer?.kind === 'clone' && turn.isWanted;
-        const isScript = turn.kind === 'script';
-        const canMove = (): boolean => isUnused || getAgent(latest, agent).worktree === null;
-        const ending = this.waitForEnd(travelling);
-        // The clone of a run is nobody's who could fail or move.
-        const outcome = await (turn.kind === 'workspace'
-          ? ending
-          : this.lostHomes.orLost(
-              { ...travelling, whenLost: isUnused ? 'rehome' : whenLost, isScript, canMove },
-              ending,
-            ));
+        const isClone = turn.kind === 'workspace';
+        const canMove = (): boolean =>
+          isUnused || (latest.workspace === null && getAgent(latest, agent).worktree === null);
+        const ifLost = isUnused ? 'rehome' : isClone ? 'wait' : whenLost;
+        const outcome = await this.lostHomes.orLost(
+          { ...travelling, whenLost: ifLost, isScript: turn.kind === 'script', canMove },
+          this.waitForEnd(travelling),
+        );
         if (outcome !== null && 'kind' in outcome) {
           this.waiting.delete(keyOf(travelling));
           if ('number' in turn) ended.set(`${agent}/${name}`, travelling);
           else this.forget(travelling);
+          if (isClone) return turn.isWanted ? null : leftBehind(travelling.home, outcome.at);
           // What has no record cannot fail: it is taken again when the run goes on.
           if (outcome.kind === 'failed' && !('number' in turn)) return null;
           return outcome.kind === 'home_lost' ? this.callBack(outcome, travelling, isSurelySent) : outcome;
@@ -209,6 +209,14 @@ export class Travel {
     deleteTurn(this.database, turn).catch(() => {});
   }
 }
+
+/** The clone of a run that was stopped while the worker was gone that has it. */
+const leftBehind = (home: string, at: number): WorkspaceLeft => ({
+  kind: 'workspace_left',
+  at,
+  content: { kept: true, commits: 0, dirty: false, pushed: false },
+  problem: `the worker ${home} is gone, which has the clone of the run; a resume pushes what is in it`,
+});
 
 const END: TurnRequest = { id: 'end', event: null };
 

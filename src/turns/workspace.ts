@@ -38,13 +38,13 @@ export async function openWorkspace(wanted: WantedWorkspace, options: GitOptions
     if ('message' in cloned) {
       await rm(partial, { recursive: true, force: true });
       await removeIfEmpty(dirname(path));
-      return refuse(cloned.message);
+      return cloned;
     }
     await rename(partial, path);
     const made = { path, branch: wanted.branch, repository: join(path, '.git'), remote, ...cloned };
     return place === null ? { place: made } : { place: made, warning: describeRemade(place, made) };
   } catch (error) {
-    return refuse(errorMessageOf(error));
+    return { message: errorMessageOf(error) };
   }
 }
 
@@ -52,10 +52,6 @@ const describeRemade = (before: WorkspacePlace, { path }: WorkspacePlace): strin
   before.path === path
     ? `the clone ${path} was gone: it is made again from what was pushed`
     : `the clone ${before.path} is not on this machine: it is made again in ${path} from what was pushed`;
-
-const refuse = (reason: string): { readonly message: string } => ({
-  message: `its workspace cannot be made: ${reason}`,
-});
 
 /** The end of the name of a clone's folder while it is made. */
 export const PARTIAL_SUFFIX = '.partial';

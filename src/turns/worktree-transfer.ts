@@ -5,7 +5,7 @@ import type { PublishedCommit } from '../core/worktree-turns.ts';
 import { createGit, type GitOptions } from './git.ts';
 import { explainRemoteError, NO_STALLS } from './remote.ts';
 import { leaveWorkspace, openWorkspace, removeClone } from './workspace.ts';
-import { findRepository, type MadeWorktree, type WantedWorktree } from './worktree.ts';
+import { findRepository, type MadeWorktree, refuseWorktree, type WantedWorktree } from './worktree.ts';
 
 /*
  * The worktree of an agent that works on another machine than the one with the folder that it is made from: the commit of that folder
@@ -49,16 +49,27 @@ export const isClone = ({ path, repository, remote }: WorktreePlace): boolean =>
 /** Opens the clone of an agent again; if it is gone, it is made from what was pushed. */
 export async function reopenClone(place: WorktreePlace, options: GitOptions): Promise<MadeWorktree> {
   const made = await openWorkspace(wantedOf(place), options);
-  return 'message' in made ? made : { place: made.place, cwd: made.place.path };
+  return 'message' in made ? refuseWorktree(made.message) : { place: made.place, cwd: made.place.path };
 }
 
-/** Pushes what an agent has committed in its clone, and removes it if everything in it is pushed. */
+/** Pushes what an agent has committed in its clone, and removes it if everything in it is pushed. A branch without commits goes, too. */
 export async function closeClone(
   place: WorktreePlace,
   options: GitOptions,
 ): Promise<{ readonly content: WorktreeContent; readonly warning?: string }> {
+  await removeUnused(place, options);
   const { content, problem, warning = problem } = await leaveWorkspace(wantedOf(place), true, options);
   return { content, ...(warning !== undefined && { warning }) };
+}
+
+/** Removes the branch of an agent that has left nothing from the repository to which it was published, unless somebody else has used it. */
+async function removeUnused({ path, branch, base, remote = '' }: WorktreePlace, options: GitOptions): Promise<void> {
+  if (!existsSync(path)) return;
+  const git = createGit(path, options);
+  const [tip, status] = [await git('rev-parse', `refs/heads/${branch}`), await git('status', '--porcelain')];
+  if (tip.out !== base || !status.ok || status.out !== '') return;
+  const lease = `--force-with-lease=refs/heads/${branch}:${base}`;
+  await git(...NO_STALLS, 'push', '--quiet', lease, '--', remote, `:refs/heads/${branch}`);
 }
 
 /** Removes a clone in which nobody has worked. */

@@ -112,7 +112,8 @@ async function takeWorkspaceTurn(
     const made = sandbox ?? (await openWorkspace({ ...wanted, place }, options));
     if (end.aborted) return null;
     const at = clock.now();
-    return 'message' in made ? { kind: 'workspace_refused', at, ...made } : { kind: 'workspace_made', at, ...made };
+    if (!('message' in made)) return { kind: 'workspace_made', at, ...made };
+    return { kind: 'workspace_refused', at, message: `its workspace cannot be made: ${made.message}` };
   }
   if (place === null) throw new Error('a workspace that was never made cannot be left');
   if (end.aborted) return leftAtOnce(clock.now(), place.path);

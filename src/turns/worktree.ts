@@ -24,7 +24,8 @@ export interface WantedWorktree extends Pick<WorktreePlace, 'path' | 'branch'> {
 /** A worktree that is there, and the folder of it that stands for the one that it was made from; or why there is none. */
 export type MadeWorktree = { readonly place: WorktreePlace; readonly cwd: string } | { readonly message: string };
 
-const refuse = (reason: string): { readonly message: string } => ({
+/** Says why a worker gets no worktree. */
+export const refuseWorktree = (reason: string): { readonly message: string } => ({
   message: `no worktree can be made for it: ${reason}`,
 });
 
@@ -44,7 +45,7 @@ export async function makeWorktree(
   const remote = workspace?.repository === repository ? { remote: workspace.remote } : {};
   const place = { path, branch, base, repository, ...remote };
   const obstacle = await addWorktree(git, place);
-  return obstacle === null ? { place, cwd: join(path, prefix) } : refuse(obstacle);
+  return obstacle === null ? { place, cwd: join(path, prefix) } : refuseWorktree(obstacle);
 }
 
 /** Opens the worktree again that a worker has left, as it is; if it was removed since, it is made again. */
@@ -58,10 +59,10 @@ export async function reopenWorktree(place: WorktreePlace, options: GitOptions):
     await git('fetch', '--quiet', '--', place.remote, `refs/heads/${branch}:refs/heads/${branch}`);
   if (!(await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`)).ok) {
     const obstacle = await addWorktree(git, place);
-    return obstacle === null ? { place, cwd: path } : refuse(obstacle);
+    return obstacle === null ? { place, cwd: path } : refuseWorktree(obstacle);
   }
   const added = await git('worktree', 'add', '--quiet', path, branch);
-  return added.ok ? { place, cwd: path } : refuse(added.error);
+  return added.ok ? { place, cwd: path } : refuseWorktree(added.error);
 }
 
 /** Removes what is half made of a worktree in which nobody has worked, and its branch. */
@@ -126,12 +127,12 @@ export async function findRepository(git: Git, cwd: string): Promise<Repository 
   const [top, prefix, common, base] = out.split('\n');
   if (ok && prefix !== undefined && common !== undefined && base !== undefined)
     return { prefix, base, repository: resolve(cwd, common) };
-  if (common !== undefined) return refuse(await explainNoCommit(git, top ?? cwd));
+  if (common !== undefined) return refuseWorktree(await explainNoCommit(git, top ?? cwd));
   if (error.includes('must be run in a work tree'))
-    return refuse(`${cwd} is in a repository without files (a bare one, or its .git folder)`);
-  if (!error.includes('not a git repository')) return refuse(error);
+    return refuseWorktree(`${cwd} is in a repository without files (a bare one, or its .git folder)`);
+  if (!error.includes('not a git repository')) return refuseWorktree(error);
   const damaged = findAbove(cwd, '.git');
-  return refuse(
+  return refuseWorktree(
     damaged === null
       ? `${cwd} is not in a git repository: make one with \`git init\``
       : `git does not take ${damaged} for a repository: it is damaged`,
