@@ -27,10 +27,8 @@ export function useCompileCache(folder: string): void {
   const loadOther = require.extensions['.js'];
   const compiled: { readonly kept: string; readonly source: string; readonly script: vm.Script }[] = [];
   require.extensions['.js'] = (module, path) => {
-    const text = dirname(path) === here ? readFileSync(path, 'utf8') : undefined;
-    // Code that was kept cannot import anything later, as it is done with packages that are no part of the bundles.
-    if (text === undefined || /\bimport\("[^.]/.test(text)) return loadOther?.(module, path);
-    const source = `${WRAPPER[0]}${text}${WRAPPER[1]}`;
+    if (dirname(path) !== here) return loadOther?.(module, path);
+    const source = `${WRAPPER[0]}${readFileSync(path, 'utf8')}${WRAPPER[1]}`;
     const kept = join(folder, `${basename(path, '.js')}-${process.version}-${process.arch}`);
     const cachedData = readKept(kept, source);
     const script = new vm.Script(source, {

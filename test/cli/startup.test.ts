@@ -55,14 +55,6 @@ describe('compiled code', () => {
     expect(times()).toStrictEqual(before);
   });
 
-  test('does not keep packages from being loaded that are no part of the bundles', () => {
-    const { raymond, path } = newHome();
-    for (const picture of ['first.svg', 'second.svg', 'third.html']) {
-      raymond(['graph', 'workflow', '--output', path(`../../${picture}`)]);
-      expect(readFileSync(path(`../../${picture}`), 'utf8')).toContain('<svg');
-    }
-  });
-
   test('that is damaged, cut off or made of another file is not used, and made again', () => {
     const { raymond, list, path } = newHome();
     const version = raymond(['--version']);
