@@ -228,7 +228,8 @@ function storeOf(
 
 /** Removes what a process left behind that died while it created the run; but never turns, which hold a user's work. */
 async function clearLeftovers(layout: StoreLayout, id: string): Promise<void> {
-  const start = await readRunStart(layout, id, 'missing').catch(() => undefined);
+  const hasJournal = existsSync(layout.journalFile(id));
+  const start = hasJournal ? await readRunStart(layout, id, 'missing').catch(() => undefined) : undefined;
   if (start !== undefined || existsSync(layout.stateFile(id))) throw runExistsError(id);
   if (existsSync(layout.turnsFolder(id))) {
     throw new RaymondError(`${layout.runFolder(id)} holds turns of a run whose state file is gone.`, {
@@ -236,7 +237,7 @@ async function clearLeftovers(layout: StoreLayout, id: string): Promise<void> {
       hint: 'Move that folder away, or choose another --run-id.',
     });
   }
-  if (existsSync(layout.journalFile(id))) await withDiskError(layout.journalFile(id), rm(layout.journalFile(id)));
+  if (hasJournal) await withDiskError(layout.journalFile(id), rm(layout.journalFile(id)));
 }
 
 /** Explains why a file of the run cannot be written. Nothing is lost, because the journal has all that was saved. */
