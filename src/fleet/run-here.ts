@@ -4,6 +4,7 @@ import type { World } from '../engine/world.ts';
 import { errorMessageOf } from '../errors.ts';
 import { PRODUCTION, type Runtime } from '../runtime/run-context.ts';
 import type { StoreLayout } from '../store/layout.ts';
+import type { IdleLimit } from '../turns/idle-limit.ts';
 import { openWorkflow } from '../workflow/workflow.ts';
 import { createConversationCopies } from './conversation-rows.ts';
 import type { Database } from './database.ts';
@@ -28,6 +29,8 @@ export interface WorkerContext {
   readonly leaving: AbortSignal;
   /** Makes the turns of a run wait for the slots of this worker. */
   readonly wrapWorld: (world: World) => World;
+  /** Limits the processes of Claude Code that wait for their next prompt, of all runs together. */
+  readonly idleLimit: IdleLimit;
   /** Takes turns to other workers. */
   readonly travel: Travel;
   readonly warn: (message: string) => void;
@@ -74,6 +77,7 @@ export async function openRunHere(
       historyFiles: false,
       copies: createConversationCopies(database, id, name, warn),
       wrapWorld: (world) => worker.wrapWorld(run.options.debug ? storeTurnFiles(world, worker, id) : world),
+      idleLimit: worker.idleLimit,
       home: name,
       leaving: worker.leaving,
     }),

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { EXIT, errorMessageOf, RaymondError } from '../errors.ts';
 import { makePrivateFolder } from '../store/files.ts';
 import { layoutOf } from '../store/layout.ts';
+import { IdleLimit } from '../turns/idle-limit.ts';
 import { openDatabase } from './database.ts';
 import { driveRun } from './drive-run.ts';
 import { HomeTurns } from './home-turns.ts';
@@ -82,6 +83,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     bootId: workerName.identity.bootId,
     isFresh: workerName.isFresh,
     wrapWorld: new Slots(slots, leaving.signal).wrap,
+    idleLimit: new IdleLimit(slots),
     travel: new Travel(database, queues, new LostHomes(database, requests, me), name, leaving.signal),
   };
   const homeTurns = new HomeTurns(worker);

@@ -5,6 +5,7 @@ import type { World } from '../engine/world.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { RunStore, StoreOptions } from '../store/store.ts';
 import { type Clock, SYSTEM_CLOCK } from '../turns/clock.ts';
+import type { IdleLimit } from '../turns/idle-limit.ts';
 import type { ConversationCopies } from '../turns/turn-context.ts';
 import { openWorkflow, type Workflow } from '../workflow/workflow.ts';
 import { createAnswerSource } from './answer-source.ts';
@@ -39,6 +40,8 @@ export interface Runtime {
   readonly leaving: AbortSignal | null;
   /** Called right before a process of a turn is started; throws if this process has lost the run. Null where nobody can take it. */
   readonly beforeStart: (() => Promise<void>) | null;
+  /** Limits the processes without a turn of all runs of this process; null where each run has its own limit only. */
+  readonly idleLimit: IdleLimit | null;
   /** Whether runs are in a folder that was made for them. */
   readonly isSandbox: boolean;
 }
@@ -60,6 +63,7 @@ export const PRODUCTION: Runtime = {
   killed: null,
   leaving: null,
   beforeStart: null,
+  idleLimit: null,
   isSandbox: false,
 };
 

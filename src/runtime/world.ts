@@ -75,6 +75,7 @@ export async function createWorld(
     quota,
     ...(runtime.beforeStart !== null && { beforeStart: runtime.beforeStart }),
     ...(runtime.copies !== null && { copies: runtime.copies }),
+    ...(runtime.idleLimit !== null && { idleLimit: runtime.idleLimit }),
     isSandbox: runtime.isSandbox,
     home: runtime.home,
     isGuest: runtime.isGuest,

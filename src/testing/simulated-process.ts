@@ -98,6 +98,7 @@ export function startSimulatedProcess(
     isGuest: false,
     killed: crashController.signal,
     leaving: null,
+    idleLimit: null,
     isSandbox: true,
   };
   return { runtime, crashed, time };

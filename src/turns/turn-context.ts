@@ -10,6 +10,7 @@ import type { Scope } from '../core/state-names.ts';
 import type { CommandStarter } from '../process/ready-wrapper.ts';
 import type { AskBoard } from './ask-board.ts';
 import type { Clock } from './clock.ts';
+import type { IdleLimit } from './idle-limit.ts';
 import type { TurnEndings } from './turn-endings.ts';
 
 /** An environment to be handed on. */
@@ -64,6 +65,8 @@ export interface TurnContext {
   readonly onRetry?: ((activity: Activity) => void) | undefined;
   /** Called with each text of a `<print>` at once; the event itself comes at the turn's end. Undefined when nobody watches. */
   readonly onPrint?: ((printed: Printed) => void) | undefined;
+  /** Limits the processes without a turn of all runs of this process; left out where each run has its own limit only. */
+  readonly idleLimit?: IdleLimit;
   /** Says something to the agent of a turn in the place of a person, for its next prompt. */
   say(turn: TurnRef, words: Pick<Said, 'id' | 'text'>): void;
   /** Reports that a turn has got what was said to its agent. */

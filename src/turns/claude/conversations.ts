@@ -19,6 +19,8 @@ const DEFAULT_LIMIT = 8;
 interface Idle {
   readonly conversation: Conversation;
   readonly timer: NodeJS.Timeout;
+  /** Closes it, unless somebody needs it as it is. */
+  readonly close: () => void;
   /** The agent whose turn is about to be the first in it, if it was started ahead. */
   claimedBy: string | null;
 }
@@ -76,7 +78,9 @@ export class Conversations {
    * prompt, and as many are without a turn.
    */
   hasRoomFor(more: number): boolean {
-    return Math.max(this.busy.size + this.aheadCount, this.idle.size) + more <= this.limit;
+    const { idleLimit } = this.context;
+    const most = Math.max(this.busy.size + this.aheadCount, this.idle.size);
+    return most + more <= this.limit && idleLimit?.hasRoomFor(more) !== false;
   }
 
   /** The run as it is on disk; undefined until it has been saved. */
@@ -114,17 +118,18 @@ export class Conversations {
     this.busy.delete(conversation);
     const { session } = conversation.terms;
     const idleMs = this.context.options.keepOpenMs ?? 0;
-    const timer = setInterval(() => this.closeUnlessHeld(conversation), Math.max(1, Math.min(idleMs, MAX_TIMER_MS)));
+    const close = (): void => this.closeUnlessHeld(conversation);
+    const timer = setInterval(close, Math.max(1, Math.min(idleMs, MAX_TIMER_MS)));
     timer.unref();
-    this.idle.set(session, { conversation, timer, claimedBy: null });
+    this.idle.set(session, { conversation, timer, close, claimedBy: null });
     conversation.onIdleEnd = () => {
       this.forgetIdle(conversation);
       this.closed.add(conversation);
       // Nobody expects one that was started ahead.
       if (conversation.isUsed) this.warnOfEnd(conversation);
     };
-    for (const { conversation: longest } of [...this.idle.values()].slice(0, Math.max(0, this.idle.size - this.limit)))
-      this.closeUnlessHeld(longest);
+    for (const longest of [...this.idle.values()].slice(0, Math.max(0, this.idle.size - this.limit))) longest.close();
+    if (this.idle.has(session)) this.context.idleLimit?.add(close);
   }
 
   /** Says that a process has ended which was to stay open: by itself, or because it did not take up what was said. */
@@ -192,6 +197,7 @@ export class Conversations {
     const found = this.idle.get(session);
     if (found?.conversation !== conversation) return;
     clearInterval(found.timer);
+    this.context.idleLimit?.remove(found.close);
     this.idle.delete(session);
     conversation.onIdleEnd = () => {};
   }

@@ -26,6 +26,15 @@ export async function readStartSnapshot(
 ): Promise<string | null> {
   const git = await readGitStatus(cwd, env, GIT_TIMEOUT_MS);
   if (git === null) return null;
+  try {
+    return [git, new Date(now).toDateString(), ...listFiles(cwd, configDir)].join('\n');
+  } catch {
+    // A file has gone while it was read.
+    return null;
+  }
+}
+
+function listFiles(cwd: string, configDir: string): ReadonlySet<string> {
   const lines = new Set<string>();
   for (const folder of foldersAround(cwd)) {
     for (const name of MEMORY_FILES) addMemory(lines, join(folder, name));
@@ -35,7 +44,7 @@ export async function readStartSnapshot(
   addMemory(lines, join(configDir, 'CLAUDE.md'));
   addFile(lines, join(configDir, 'settings.json'));
   for (const name of FOLDERS) addFolder(lines, join(configDir, name));
-  return [git, new Date(now).toDateString(), ...lines].join('\n');
+  return lines;
 }
 
 /** A folder and all around it. */
@@ -53,7 +62,9 @@ function addFile(lines: Set<string>, path: string): boolean {
 }
 
 function addMemory(lines: Set<string>, path: string, depth = 0): void {
-  if (depth > MAX_IMPORTS_DEEP || !addFile(lines, path)) return;
+  const known = lines.size;
+  // A file that is there already has been followed.
+  if (depth > MAX_IMPORTS_DEEP || !addFile(lines, path) || lines.size === known) return;
   for (const [, named = ''] of readFileSync(path, 'utf8').matchAll(IMPORT))
     addMemory(lines, resolve(dirname(path), named.replace(/^~(?=\/)/, homedir())), depth + 1);
 }

@@ -5,12 +5,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_OPTIONS } from '../../../src/core/options.ts';
 import { Conversation } from '../../../src/turns/claude/conversation.ts';
 import { Conversations } from '../../../src/turns/claude/conversations.ts';
+import { IdleLimit } from '../../../src/turns/idle-limit.ts';
 import { newTurnContext } from '../turn-context.ts';
 
-function setUp(parallel: number) {
+function setUp(parallel: number, idleLimit = new IdleLimit(100)) {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-conversations-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const context = newTurnContext(folder, { options: { ...DEFAULT_OPTIONS, parallel } });
+  const context = newTurnContext(folder, { options: { ...DEFAULT_OPTIONS, parallel }, idleLimit });
   const conversations = new Conversations(context);
   let number = 0;
   const open = (isAhead: boolean, key = 'k', capMicros: number | null = null): Conversation => {
@@ -48,4 +49,16 @@ test('a process that was started ahead is claimed once, by its key, and taken on
   expect(conversations.take('s3', 'other', 1000)).toBeNull();
   expect(conversations.take('s3', 'k', 900)?.terms.session).toBe('s3');
   expect(conversations.take('s3', 'k', 900)).toBeNull();
+});
+
+test('several runs of a process share a limit: the longest idle of all goes first, and none is started ahead beyond it', () => {
+  const shared = new IdleLimit(2);
+  const [one, other] = [setUp(4, shared), setUp(4, shared)];
+  one.conversations.keep(one.open(false, 'first'));
+  other.conversations.keep(other.open(false, 'second'));
+  expect([one.conversations.hasRoomFor(0), one.conversations.hasRoomFor(1)]).toStrictEqual([true, false]);
+  other.conversations.keep(other.open(false, 'third'));
+  expect(one.conversations.take('s1', 'first', null)).toBeNull();
+  expect(other.conversations.take('s1', 'second', null)).not.toBeNull();
+  expect(one.conversations.hasRoomFor(1)).toBe(true);
 });

@@ -46,6 +46,15 @@ test('changes with memory, what it imports, settings, agents and the date, in al
   expect(new Set(seen).size).toBe(9);
 });
 
+test('reads memory files that import each other once', async () => {
+  const { write, read } = setUp();
+  const names = Array.from({ length: 12 }, (_, index) => `m${index}.md`);
+  const imports = names.map((name) => `@${name}`).join('\n');
+  for (const name of ['CLAUDE.md', ...names]) write(`project/inner/${name}`, imports);
+  const lines = (await read())?.split('\n').filter((line) => line.includes('/project/inner/'));
+  expect(lines?.length).toBe(13);
+});
+
 test('changes with what git says of the repository, and not with what Raymond writes', async () => {
   const { write, git, read } = setUp();
   git('init');
