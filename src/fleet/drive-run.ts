@@ -99,9 +99,9 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
       if (now?.epoch !== epoch) throw new TakenOverError(id);
     },
   };
-  const spread: Runtime['wrapWorld'] = (world, send) =>
+  const spread: Runtime['wrapWorld'] = (world, send, kill) =>
     travel.wrap(
-      { run: id, world, here: runtime.wrapWorld(world, send), retry, life, send, initial: run, whenLost },
+      { run: id, world, here: runtime.wrapWorld(world, send, kill), retry, life, send, initial: run, whenLost },
       sentBefore,
     );
   const handle = await continueRun(

@@ -28,7 +28,7 @@ export interface WorkerContext {
   /** Aborted when the worker is to begin nothing more. */
   readonly leaving: AbortSignal;
   /** Makes the turns of a run wait for the slots of this worker. */
-  readonly wrapWorld: (world: World) => World;
+  readonly wrapWorld: (world: World, kill: AbortSignal) => World;
   /** Limits the processes of Claude Code that wait for their next prompt, of all runs together. */
   readonly idleLimit: IdleLimit;
   /** Takes turns to other workers. */
@@ -76,7 +76,8 @@ export async function openRunHere(
         createDatabaseAnswers(database, requests, runId, { clock, warn: warnOf }),
       historyFiles: false,
       copies: createConversationCopies(database, id, name, warn),
-      wrapWorld: (world) => worker.wrapWorld(run.options.debug ? storeTurnFiles(world, worker, id) : world),
+      wrapWorld: (world, _send, kill) =>
+        worker.wrapWorld(run.options.debug ? storeTurnFiles(world, worker, id) : world, kill),
       idleLimit: worker.idleLimit,
       home: name,
       leaving: worker.leaving,

@@ -1,25 +1,39 @@
 import type { World } from '../engine/world.ts';
+import { failedSignal } from '../turns/signals.ts';
 
 /** Limits how many turns of Claude Code run at the same time on a worker, whichever runs they belong to. */
 export class Slots {
   private free: number;
   private readonly leaving: AbortSignal;
-  private readonly line: (() => void)[] = [];
+  /** The turns that stand in line, the first first: each is told whether it has a slot now, or is not to wait any more. */
+  private readonly line = new Set<(hasSlot: boolean) => void>();
 
   constructor(slots: number, leaving: AbortSignal) {
     this.free = slots;
     this.leaving = leaving;
     leaving.addEventListener('abort', () => {
-      for (const go of this.line.splice(0)) go();
+      for (const go of [...this.line]) go(false);
     });
   }
 
-  /** The world of a run whose turns share the slots with those of the others. */
-  wrap = (world: World): World => {
+  /** The world of a run whose turns share the slots with those of the others; `kill` is aborted when all of its turns are to end. */
+  wrap = (world: World, kill: AbortSignal): World => {
     const prepared = new Set<string>();
-    /** Agents that stand in line, and those of them that are to end. */
-    const inLine = new Set<string>();
-    const unneeded = new Set<string>();
+    /** What takes an agent out of the line. */
+    const inLine = new Map<string, () => void>();
+    kill.addEventListener('abort', () => {
+      for (const leave of [...inLine.values()]) leave();
+    });
+    const standInLine = (agent: string): Promise<boolean> =>
+      new Promise((done) => {
+        const go = (hasSlot: boolean): void => {
+          this.line.delete(go);
+          inLine.delete(agent);
+          done(hasSlot);
+        };
+        this.line.add(go);
+        inLine.set(agent, () => go(false));
+      });
     return {
       ...world,
       async prepare(turn) {
@@ -32,28 +46,35 @@ export class Slots {
         // What an earlier process has started runs already, slot or not.
         const isNew = turn.kind !== 'sleep' && turn.kind !== 'worktree' && prepared.delete(agent);
         if (turn.kind !== 'claude') return world.take(turn);
-        if (isNew && this.free <= 0) {
-          inLine.add(agent);
-          await new Promise<void>((go) => this.line.push(go));
-          inLine.delete(agent);
+        if (!isNew || this.free > 0) this.free -= 1;
+        else if (kill.aborted || !(await standInLine(agent))) {
+          // It is on record and was never started: whoever goes on with the run takes it again.
+          if (this.leaving.aborted) return null;
+          return failedSignal(turn, Date.now(), { kind: 'stopped', message: 'It was ended before it began.' });
         }
-        // It is on record and was never started: whoever goes on with the run takes it again.
-        if (isNew && this.leaving.aborted) return null;
-        this.free -= 1;
         try {
-          const taken = world.take(turn);
-          // It tells how it ended, as any other.
-          if (unneeded.delete(agent)) world.end(agent);
-          return await taken;
+          return await world.take(turn);
         } finally {
-          this.free += 1;
-          this.line.shift()?.();
+          this.release();
         }
       },
       end(agent) {
-        if (inLine.has(agent)) unneeded.add(agent);
-        else world.end(agent);
+        const leave = inLine.get(agent);
+        if (leave === undefined) world.end(agent);
+        else leave();
+      },
+      notify(events) {
+        world.notify(events);
+        // Who interrupts a turn that has not begun finds it nowhere else.
+        for (const event of events) if (event.kind === 'turn_interrupted') inLine.get(event.agent)?.();
       },
     };
   };
+
+  /** Gives a slot back, or to the first in line. */
+  private release(): void {
+    const [next] = this.line;
+    if (next === undefined || this.free < 0) this.free += 1;
+    else next(true);
+  }
 }

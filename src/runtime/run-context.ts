@@ -28,8 +28,8 @@ export interface Runtime {
   readonly historyFiles: boolean;
   /** Whether to keep debug files, if the run's options want them at all. */
   readonly debugFiles: boolean;
-  /** Stands between a run and its world; `send` is how signals get to the run by themselves. */
-  readonly wrapWorld: (world: World, send: (signal: Signal) => void) => World;
+  /** Stands between a run and its world; `send` is how signals get to the run by themselves, and `kill` is aborted when all turns are to end. */
+  readonly wrapWorld: (world: World, send: (signal: Signal) => void, kill: AbortSignal) => World;
   /** The worker of a fleet that this is: it takes the turns of agents that are at home here. Null for runs in files. */
   readonly home: string | null;
   /** Whether another worker drives the run, and decides which conversations it has. */

@@ -134,7 +134,7 @@ export async function createWorld(
     debug?.flush();
     if (control.killSignal.aborted) await endMarked(`${turnContext.runMarker}/`, { graceMs: END_GRACE_MS });
   };
-  const wrappedWorld = runtime.wrapWorld(world, control.send);
+  const wrappedWorld = runtime.wrapWorld(world, control.send, control.killSignal);
   return { world: runtime.killed === null ? wrappedWorld : killable(wrappedWorld, runtime.killed), close };
 }
 

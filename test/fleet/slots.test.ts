@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ClaudeTurn } from '../../src/core/due.ts';
+import type { Event } from '../../src/core/event.ts';
 import type { World } from '../../src/engine/world.ts';
 import { Slots } from '../../src/fleet/slots.ts';
 
@@ -25,16 +26,57 @@ function newWorld(log: string[]): World {
 
 const claudeTurn = (agent: string): ClaudeTurn => ({ kind: 'claude', agent }) as ClaudeTurn;
 
-test('a turn that is not needed any more while it waits for a slot ends as soon as it begins', async () => {
+/** A run whose agent a has the only slot and whose agent b stands in line. */
+async function setUp() {
   const log: string[] = [];
-  const world = new Slots(1, new AbortController().signal).wrap(newWorld(log));
-  const [first, second] = ['a', 'b'].map(claudeTurn);
-  if (first === undefined || second === undefined) throw new Error('there are two');
-  for (const turn of [first, second]) await world.prepare(turn);
-  const taken = [world.take(first), world.take(second)];
-  world.end('b');
-  expect(log).toStrictEqual(['a begins']);
+  const [leaving, kill] = [new AbortController(), new AbortController()];
+  const world = new Slots(1, leaving.signal).wrap(newWorld(log), kill.signal);
+  const takeNew = async (agent: string) => {
+    await world.prepare(claudeTurn(agent));
+    return { taken: world.take(claudeTurn(agent)) };
+  };
+  const first = await takeNew('a');
+  const second = await takeNew('b');
+  return { log, world, leaving, kill, takeNew, first: first.taken, second: second.taken };
+}
+
+const STOPPED = { kind: 'failed', agent: 'b', failure: { kind: 'stopped' }, progress: 'none', cost: null };
+
+const interrupted: Event = {
+  ...{ kind: 'turn_interrupted', at: 0, agent: 'b', state: 'B.md', turn: 1, interrupt: 'i', text: null },
+  ...{ by: 'me', saidAt: 0, refused: null },
+};
+
+test.each<readonly [string, (rig: Awaited<ReturnType<typeof setUp>>) => void]>([
+  ['is not needed any more', ({ world }) => world.end('b')],
+  ['is interrupted', ({ world }) => world.notify([interrupted])],
+  ['is to end with all others', ({ kill }) => kill.abort()],
+])('a turn that %s while it waits for a slot ends at once, and nothing is started', async (_, act) => {
+  const rig = await setUp();
+  act(rig);
+  expect(await rig.second).toMatchObject(STOPPED);
+  rig.world.end('a');
+  await rig.first;
+  expect(rig.log).toStrictEqual(['a begins', 'a ends']);
+});
+
+test('a slot that is given back goes to the first in line, and to nobody else', async () => {
+  const { log, world, first, second, takeNew } = await setUp();
   world.end('a');
-  await Promise.all(taken);
-  expect(log).toStrictEqual(['a begins', 'a ends', 'b begins', 'b ends']);
+  const third = await takeNew('c');
+  await first;
+  expect(log).toStrictEqual(['a begins', 'a ends', 'b begins']);
+  world.end('b');
+  await second;
+  world.end('c');
+  await third.taken;
+  expect(log.slice(3)).toStrictEqual(['b ends', 'c begins', 'c ends']);
+});
+
+test('a turn in line of a worker that leaves is taken again elsewhere', async () => {
+  const { leaving, world, first, second } = await setUp();
+  leaving.abort();
+  expect(await second).toBeNull();
+  world.end('a');
+  await first;
 });
