@@ -186,6 +186,16 @@ describe('the commands of an example', () => {
     expect([git('worktree', 'list').split('\n').length, git('branch', '--list', 'raymond/*')]).toStrictEqual([2, '']);
   });
 
+  test('workspace: the branch of the run is pushed, and its clone is gone', async () => {
+    const copy = copyExample('workspace');
+    const run = await follow(copy, commandsOf('workspace'));
+    expect(pathOf(run)).toBe('START.md goto COMMIT.sh result end');
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: copy.at('upstream'), encoding: 'utf8' });
+    expect(git('show', `${run.results.main}:greetings.txt`)).toBe('Good day!\nBonjour !\n');
+    expect(git('branch', '--format=%(refname:short)').split('\n')).toStrictEqual(['main', run.results.main, '']);
+    expect(existsSync(copy.at('desk/.raymond/worktrees/main'))).toBe(false);
+  });
+
   test('research: the caller gets the findings and nothing of the reading', async () => {
     const copy = copyExample('research');
     const run = await follow(copy, commandsOf('research'));
