@@ -20,7 +20,8 @@ export function Waterfall({ model, base }: { model: RunModel; base: string }) {
   const toggled = useSignal<ReadonlySet<string>>(new Set());
   if (model.turns.length === 0) return <p class="note">No turn has begun yet.</p>;
   const startMs = lanes.reduce((least, { bars }) => Math.min(least, bars[0]?.readyMs ?? least), now);
-  const endMs = lanes.reduce((most, { bars }) => Math.max(most, bars.at(-1)?.endMs ?? now), startMs + 1);
+  const lastMs = lanes.reduce((most, { bars }) => Math.max(most, bars.at(-1)?.endMs ?? now), startMs + 1);
+  const endMs = model.detail.value?.status === 'running' ? roundUp(startMs, lastMs) : lastMs;
   const scale = (ms: number): number => ((ms - startMs) / (endMs - startMs)) * 1_000;
   const isOpen = (agent: string): boolean => toggled.value.has(agent) !== areOpen;
   const rows = lanes.flatMap((lane): Row[] => [
@@ -56,6 +57,12 @@ export function Waterfall({ model, base }: { model: RunModel; base: string }) {
       />
     </>
   );
+}
+
+/** The end of the scale while a run goes on: it leaps ahead now and then, and in between, bars that do not change need not be drawn anew. */
+function roundUp(startMs: number, endMs: number): number {
+  const leapMs = 2 ** Math.ceil(Math.log2((endMs - startMs) / 50));
+  return startMs + Math.ceil((endMs - startMs) / leapMs) * leapMs;
 }
 
 /** The time, which goes on as long as a turn is running. */
