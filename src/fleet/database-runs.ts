@@ -105,20 +105,23 @@ async function startRun(database: Database, path: string, request: DatabaseRunRe
     ...{ workflow: packed.hash, workflowPath: packed.path, labels: request.labels },
     mark: randomBytes(8).toString('hex'),
   };
-  await withQueues(database, (queues) =>
-    database.transaction(async (client) => {
+  await withQueues(database, async (queues) => {
+    try {
+      await database.transaction(async (client) => {
+        await client.query(KEEP_WORKFLOWS);
+        await client.query('insert into raymond.workflows (hash, archive) values ($1, $2) on conflict do nothing', [
+          ...[packed.hash, packed.archive],
+        ]);
+        await insertRun(client, run, events, rows);
+        const wanted = { run: run.id, life: 1, options: {}, retry: false };
+        await queues.add(client, wanted, { name: 'place', attempt: 1 });
+      });
+    } catch (error) {
       // A start whose answer was lost is tried again: if the run is there, it counts.
-      const mine = await client.query('select 1 from raymond.runs where id = $1 and mark = $2', [run.id, rows.mark]);
-      if (mine.rowCount !== 0) return;
-      await client.query(KEEP_WORKFLOWS);
-      await client.query('insert into raymond.workflows (hash, archive) values ($1, $2) on conflict do nothing', [
-        ...[packed.hash, packed.archive],
-      ]);
-      await insertRun(client, run, events, rows);
-      const wanted = { run: run.id, life: 1, options: {}, retry: false };
-      await queues.add(client, wanted, { name: 'place', attempt: 1 });
-    }),
-  );
+      const isOurs = 'select 1 from raymond.runs where id = $1 and mark = $2';
+      if ((await database.query(isOurs, [run.id, rows.mark])).length === 0) throw error;
+    }
+  });
   return followDatabaseRun(database, { initial: run, fromSeq: 0, life: 1 }, request);
 }
 
