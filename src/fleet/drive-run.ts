@@ -84,6 +84,7 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
     // Its first worker is where a run begins; an agent that is forked stays with its parent.
     agents: run.agents.map((agent) => (agent.home === null ? { ...agent, home: worker.name } : agent)),
   });
+  let seenGaps = worker.countGaps();
   const { run, store, epoch } = await database.whenReachable(() =>
     openDatabaseStore(database, id, { bootId, requestedStop: () => requests.stopOf(id), adapt: begin, move }),
   );
@@ -94,9 +95,11 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
   const runtime: Runtime = {
     ...runtimeOf(run),
     async beforeStart() {
-      if (worker.isFresh()) return;
+      const gaps = worker.countGaps();
+      if (gaps === seenGaps) return;
       const now = await database.whenReachable(() => readRow(database, id));
       if (now?.epoch !== epoch) throw new TakenOverError(id);
+      seenGaps = gaps;
     },
   };
   const spread: Runtime['wrapWorld'] = (world, send, kill) =>

@@ -10,7 +10,7 @@ import { errorMessageOf } from '../errors.ts';
 import { failedSignal } from '../turns/signals.ts';
 import { placeUploads } from './database-answers.ts';
 import { type HomeWorld, openHomeWorld, RunCopy } from './home-world.ts';
-import type { QueuedTurn } from './queues.ts';
+import type { DriveRequest, QueuedTurn } from './queues.ts';
 import type { WorkerContext } from './run-here.ts';
 import { acceptTurn, selectTurnRequests, storeOutcome, type TravellingTurn } from './travel-rows.ts';
 
@@ -29,6 +29,12 @@ interface Room {
   isLeft: boolean;
 }
 
+/** A run that this process drives, and how often the run had moved before. */
+interface Drive {
+  readonly move: number;
+  readonly over: Promise<unknown>;
+}
+
 type TravelledTurn = ClaudeTurn | ScriptTurn | WorktreeTurn | WorkspaceTurn;
 
 const FIRST_WAIT_MS = 1_000;
@@ -42,7 +48,7 @@ export class HomeTurns {
   private readonly worker: WorkerContext;
   private readonly guests = new Map<string, Guest>();
   private readonly underWay = new Map<string, { readonly agent: string; readonly run: string; world: HomeWorld }>();
-  private readonly drivenHere = new Set<string>();
+  private readonly drives = new Map<string, readonly Drive[]>();
   /** The requests that were passed on. */
   private readonly told = new Set<string>();
 
@@ -88,14 +94,28 @@ export class HomeTurns {
     }
   };
 
+  /** Waits until this process has found out that another worker drives a run, if it has driven the run itself: turns have one keeper. */
+  private async overtaken(run: string): Promise<void> {
+    const { database } = this.worker;
+    if (!this.drives.has(run)) return;
+    const rows = await database.whenReachable(() =>
+      database.query<{ move: number }>('select move from raymond.runs where id = $1', [run]),
+    );
+    const former = (this.drives.get(run) ?? []).filter(({ move }) => move < (rows[0]?.move ?? 0));
+    await Promise.allSettled(former.map(({ over }) => over));
+  }
+
   /** Drives a run from here: its conversations are free for that, as soon as what is under way in them has ended. */
-  async besides<T>(run: string, drive: () => Promise<T>): Promise<T> {
-    this.drivenHere.add(run);
+  async besides<T>({ run, move = 0 }: DriveRequest, drive: () => Promise<T>): Promise<T> {
+    const over = this.leave(run).then(drive);
+    const driving = { move, over };
+    this.drives.set(run, [...(this.drives.get(run) ?? []), driving]);
     try {
-      await this.leave(run);
-      return await drive();
+      return await over;
     } finally {
-      this.drivenHere.delete(run);
+      const others = (this.drives.get(run) ?? []).filter((each) => each !== driving);
+      if (others.length > 0) this.drives.set(run, others);
+      else this.drives.delete(run);
     }
   }
 
@@ -111,6 +131,7 @@ export class HomeTurns {
     const boot = bootId ?? '';
     const firstBoot = await database.whenReachable(() => acceptTurn(database, queued, boot));
     if (firstBoot === undefined) return true;
+    await this.overtaken(queued.run);
     const guest = this.guests.get(queued.run) ?? { copy: RunCopy.load(database, queued.run), room: undefined };
     this.guests.set(queued.run, guest);
     guest.copy.catch(() => this.guests.delete(queued.run));
@@ -131,7 +152,7 @@ export class HomeTurns {
       room.agents.delete(queued.agent);
       // Before its end counts: the next turn of the conversation may be taken elsewhere.
       if (room.isLeft) await leaveRoom(room);
-      else if (this.drivenHere.has(queued.run)) await this.leave(queued.run);
+      else if (this.drives.has(queued.run)) await this.leave(queued.run);
       const outcome = { signals: world.signals.splice(0), end };
       await database.whenReachable(() => storeOutcome(database, queued, outcome));
       return true;

@@ -67,13 +67,17 @@ export async function openHomeWorld(
   if (row === undefined) throw new Error(`the run ${run.id} is gone`);
   const { adapt, runtimeOf } = await openRunHere(worker, run.id, row);
   // What happens to the run is written down where it is driven.
+  let seenGaps = worker.countGaps();
   const runtime = {
     ...runtimeOf(run),
     debugFiles: false,
     isGuest: true,
     async beforeStart() {
-      // Then it is looked for again: its agent may have gone on elsewhere meanwhile.
-      if (!worker.isFresh()) throw new Error('this worker was not heard of for a while');
+      const gaps = worker.countGaps();
+      if (gaps === seenGaps) return;
+      seenGaps = gaps;
+      // It is looked for again: its agent may have gone on elsewhere meanwhile.
+      throw new Error('this worker was not heard of for a while');
     },
   };
   const here = adapt(run);

@@ -23,8 +23,8 @@ export interface WorkerContext {
   readonly layout: StoreLayout;
   readonly env: NodeJS.ProcessEnv;
   readonly bootId: string | null;
-  /** Whether nobody can have taken this worker for gone by now. */
-  readonly isFresh: () => boolean;
+  /** How often somebody may have taken this worker for gone, up to now. */
+  readonly countGaps: () => number;
   /** Aborted when the worker is to begin nothing more. */
   readonly leaving: AbortSignal;
   /** Makes the turns of a run wait for the slots of this worker. */

@@ -42,9 +42,11 @@ export const sweepRuns = (
     for (const { id: run, driver: from, labels, move, request } of lost) {
       const to = await chooseWorker(client, labels);
       if (to === null) continue;
-      await client.query('update raymond.runs set driver = $2, move = $3, waits_for = null where id = $1', [
-        ...[run, to, move + 1],
-      ]);
+      // With another epoch, so that its worker of before is refused from now on, and not only when the next one has begun.
+      await client.query(
+        'update raymond.runs set driver = $2, move = $3, epoch = epoch + 1, waits_for = null where id = $1',
+        [run, to, move + 1],
+      );
       await queues.add(client, { ...request, move: move + 1, from }, { name: 'drive', worker: to });
       swept.push({ run, from, to });
     }

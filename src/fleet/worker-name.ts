@@ -37,8 +37,8 @@ export interface WorkerName {
   readonly identity: ProcessIdentity;
   /** Tells this holder of the name from others. */
   readonly token: string;
-  /** Whether this process was heard of so lately that nobody can have taken it for gone. */
-  isFresh(): boolean;
+  /** How often this process was not heard of for so long that somebody may have taken it for gone, up to now. */
+  countGaps(): number;
   /** Whether nobody else has taken it meanwhile. */
   isMine(): Promise<boolean>;
   /** Tells the others that this worker takes nothing new. */
@@ -81,6 +81,8 @@ export async function claimWorkerName(
     }),
   );
   let heardAt = performance.now();
+  let gaps = 0;
+  const isOverdue = (): boolean => performance.now() - heardAt > deadlineMs / 2;
   const beat = async (): Promise<void> => {
     const sentAt = performance.now();
     const rows = await database.query(
@@ -90,6 +92,7 @@ export async function claimWorkerName(
       [name, token],
     );
     if (rows.length === 0) return onLost();
+    if (isOverdue()) gaps += 1;
     heardAt = sentAt;
   };
   // It depends on nothing but the clock: an agent may be silent for many minutes.
@@ -100,7 +103,7 @@ export async function claimWorkerName(
   return {
     identity,
     token,
-    isFresh: () => performance.now() - heardAt < deadlineMs / 2,
+    countGaps: () => gaps + (isOverdue() ? 1 : 0),
     async isMine() {
       const sql = 'select 1 from raymond.workers where name = $1 and token = $2';
       return (await database.whenReachable(() => database.query(sql, [name, token]))).length > 0;

@@ -81,7 +81,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   const worker: WorkerContext = {
     ...{ name, database, requests, layout, leaving: leaving.signal, env: request.env, warn: say },
     bootId: workerName.identity.bootId,
-    isFresh: workerName.isFresh,
+    countGaps: workerName.countGaps,
     wrapWorld: new Slots(slots, leaving.signal).wrap,
     idleLimit: new IdleLimit(slots),
     travel: new Travel(database, queues, new LostHomes(database, requests, me), name, leaving.signal),
@@ -101,7 +101,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     }
     if (leaving.signal.aborted) return NEVER;
     say(`${wanted.run} is taken up`);
-    const driving = homeTurns.besides(wanted.run, () => driveRun(wanted, worker));
+    const driving = homeTurns.besides(wanted, () => driveRun(wanted, worker));
     // Its entry in the queue stays for whoever goes on with the run.
     if (!(await during(driving))) return NEVER;
     say(`${wanted.run} has ended`);
