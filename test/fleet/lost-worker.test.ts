@@ -77,7 +77,7 @@ class Gate {
   }
 }
 
-describe.concurrent('a worker that is gone', { timeout: 90_000 }, () => {
+describe.concurrent('a worker that is gone', { timeout: 150_000 }, () => {
   test('loses its runs to another one; by default their turns wait for it, and are not run again', () =>
     Gate.during(server, async (gate) => {
       const { one, two, following } = await gate.start();
