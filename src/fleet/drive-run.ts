@@ -11,6 +11,7 @@ import { openDatabaseStore } from './database-store.ts';
 import { endLeftoversOf } from './leftovers.ts';
 import type { DriveRequest } from './queues.ts';
 import { openRunHere, type WorkerContext, type WorkflowColumns } from './run-here.ts';
+import { TravellingRun } from './travelling-run.ts';
 import { createDatabaseWords } from './worker-words.ts';
 
 const FIRST_WAIT_MS = 1_000;
@@ -102,11 +103,12 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
       seenGaps = gaps;
     },
   };
-  const spread: Runtime['wrapWorld'] = (world, send, kill) =>
-    travel.wrap(
-      { run: id, world, here: runtime.wrapWorld(world, send, kill), retry, life, send, initial: run, whenLost },
-      sentBefore,
-    );
+  let travelling: TravellingRun | undefined;
+  const spread: Runtime['wrapWorld'] = (world, send, killed) => {
+    const here = runtime.wrapWorld(world, send, killed);
+    travelling = new TravellingRun(travel, { initial: run, whenLost, sentBefore, world, here, retry, life, send });
+    return travelling;
+  };
   const handle = await continueRun(
     {
       ...{ run, store, damage: [], layout, env },
@@ -119,6 +121,8 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
     { attended: true },
     { ...runtime, createWords: (_layout, runId) => createDatabaseWords(database, requests, runId), wrapWorld: spread },
   );
+  const stopWaiting = (): void => travelling?.close();
+  handle.finished.then(stopWaiting, stopWaiting);
   // Before anything is begun: the next look for requests may come too late.
   if (row.stop !== null) handle.stop();
   await database.whenReachable(() =>

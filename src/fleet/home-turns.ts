@@ -12,7 +12,8 @@ import { placeUploads } from './database-answers.ts';
 import { type HomeWorld, openHomeWorld, RunCopy } from './home-world.ts';
 import type { DriveRequest, QueuedTurn } from './queues.ts';
 import type { WorkerContext } from './run-here.ts';
-import { acceptTurn, selectTurnRequests, storeOutcome, type TravellingTurn } from './travel-rows.ts';
+import { keyOf } from './travel.ts';
+import { acceptTurn, noteProblem, selectTurnRequests, storeOutcome, type TravellingTurn } from './travel-rows.ts';
 
 /** What this worker has of a run that another one drives. */
 interface Guest {
@@ -61,10 +62,11 @@ export class HomeTurns {
     const { warn, leaving } = this.worker;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
       try {
-        return await this.tryToTake(queued);
+        return await this.tryToTake(queued, waitMs > FIRST_WAIT_MS);
       } catch (error) {
         const name = `turn ${queued.turn} of ${queued.agent} in ${queued.run}`;
         warn(`${name} could not be taken, and is tried again in ${waitMs / 1000} s: ${errorMessageOf(error)}`);
+        await noteProblem(this.worker.database, queued, errorMessageOf(error)).catch(() => {});
         await delay(waitMs, undefined, { signal: leaving }).catch(() => {});
         if (leaving.aborted) return false;
       }
@@ -126,7 +128,7 @@ export class HomeTurns {
     if (room !== undefined) await leaveRoom(room);
   }
 
-  private async tryToTake(queued: QueuedTurn): Promise<boolean> {
+  private async tryToTake(queued: QueuedTurn, hadProblem: boolean): Promise<boolean> {
     const { database, bootId, leaving } = this.worker;
     const boot = bootId ?? '';
     const firstBoot = await database.whenReachable(() => acceptTurn(database, queued, boot));
@@ -143,10 +145,14 @@ export class HomeTurns {
       const found = findTurn(world.adapt(run), queued);
       const { transfer } = queued;
       const turn = found?.kind === 'worktree' && transfer !== undefined ? { ...found, transfer } : found;
-      // The journal does not hold it open any more: nobody waits for its end.
-      if (turn === undefined) return true;
+      // The journal does not hold it open any more.
+      if (turn === undefined) {
+        await database.whenReachable(() => storeOutcome(database, queued, { signals: [], end: null }));
+        return true;
+      }
       if (firstBoot !== boot && 'number' in turn) world.doubtful.add(`${turn.agent}/${turn.number}`);
       this.underWay.set(keyOf(queued), { agent: queued.agent, run: queued.run, world });
+      if (hadProblem) await noteProblem(database, queued, null);
       const end = await this.takeIn(world, world.adapt(run), turn);
       if (end === null && leaving.aborted) return false;
       room.agents.delete(queued.agent);
@@ -207,8 +213,6 @@ const findTurn = (run: Run, { agent, turn: name }: TravellingTurn): TravelledTur
     if (turn.agent !== agent || turn.kind === 'sleep') return false;
     return 'number' in turn ? turn.record !== null && name === String(turn.number) : name.startsWith(turn.kind);
   });
-
-const keyOf = ({ run, agent, turn }: Omit<TravellingTurn, 'home'>): string => `${run}/${agent}/${turn}`;
 
 /** Closes a world once nothing is under way in it. */
 async function leaveRoom(room: Room): Promise<void> {

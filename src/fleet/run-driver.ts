@@ -5,7 +5,11 @@ import { IS_ALIVE } from './worker-name.ts';
  */
 
 /** The columns of a run's worker, of a run joined with it. */
-export const DRIVER_COLUMNS = `driver, waits_for, host, pid,
+export const DRIVER_COLUMNS = `driver, host, pid,
+  coalesce(waits_for, (
+    select 'the worker ' || home || ', which cannot take a turn: ' || problem from raymond.travelling
+    where run = runs.id and problem is not null order by agent limit 1
+  )) as waits_for,
   coalesce(${IS_ALIVE}, false) as is_alive`;
 
 /** Joins a run with its worker. */

@@ -95,7 +95,10 @@ create table raymond.travelling (
   agent text not null,
   turn text not null,
   home text not null,
+  is_new boolean not null,
   boot text,
+  withdrawn boolean not null default false,
+  problem text,
   outcome text,
   primary key (run, agent, turn)
 );

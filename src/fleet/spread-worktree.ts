@@ -48,5 +48,10 @@ export async function spreadWorktree(
     await database.whenReachable(() => placeAgain(database, { run, agent, parentHome }, { home, published }));
     return spreadWorktree(database, run, turn, take);
   }
+  // What is half made there is nobody's concern.
+  if (signal?.kind === 'home_lost')
+    return forget({ kind: 'worktree_closed', at: signal.at, agent, content: NOTHING_LEFT });
   return forget(signal?.kind === 'worktree_made' ? { ...signal, home } : signal);
 }
+
+const NOTHING_LEFT = { kept: false, commits: 0, dirty: false };

@@ -23,12 +23,37 @@ export interface TurnOutcome {
   readonly end: Signal | null;
 }
 
-/** Puts a turn on its way, as a part of a transaction. */
-export async function insertTurn(client: PoolClient, { run, agent, turn, home }: TravellingTurn): Promise<void> {
-  await client.query(
-    'insert into raymond.travelling (run, agent, turn, home) values ($1, $2, $3, $4) on conflict do nothing',
-    [run, agent, turn, home],
+/** What is known of a turn that is on its way. */
+export interface SentTurn {
+  /** Whether its worker was given up: nobody takes it any more, and its end is not waited for. */
+  readonly isWithdrawn: boolean;
+  /** Whether it can surely not have begun anywhere. */
+  readonly isUnbegun: boolean;
+}
+
+interface SentRow {
+  readonly is_new: boolean;
+  readonly withdrawn: boolean;
+  readonly boot: string | null;
+}
+
+const toSentTurn = ({ is_new: isNew, withdrawn, boot }: SentRow): SentTurn => ({
+  isWithdrawn: withdrawn,
+  isUnbegun: isNew && boot === null,
+});
+
+/** Puts a turn on its way, as a part of a transaction; one that is on its way already stays as it is. */
+export async function insertTurn(
+  client: PoolClient,
+  { run, agent, turn, home }: TravellingTurn,
+  isNew: boolean,
+): Promise<SentTurn> {
+  const { rows } = await client.query<SentRow>(
+    `insert into raymond.travelling (run, agent, turn, home, is_new) values ($1, $2, $3, $4, $5)
+     on conflict (run, agent, turn) do update set run = excluded.run returning is_new, withdrawn, boot`,
+    [run, agent, turn, home, isNew],
   );
+  return toSentTurn(rows[0] ?? { is_new: false, withdrawn: false, boot: null });
 }
 
 /** The turns of a run that are on their way, as `agent/turn`. Those without a number are taken anew, and forgotten. */
@@ -48,16 +73,31 @@ export async function deleteTurn(database: Database, { run, agent, turn }: Trave
   ]);
 }
 
-/** Calls a turn back that has not arrived; false if it has. */
+/**
+ * Gives a turn up whose worker is gone: that worker takes it no more, and whatever it says of it does not count. Null if the turn has
+ * ended before. The row stays, so that whoever drives the run after a crash knows.
+ */
 export async function withdrawTurn(
   database: Database,
   { run, agent, turn }: Omit<TravellingTurn, 'home'>,
-): Promise<boolean> {
-  const rows = await database.query(
-    'delete from raymond.travelling where run = $1 and agent = $2 and turn = $3 and boot is null returning run',
+): Promise<SentTurn | null> {
+  const [row] = await database.query<SentRow>(
+    `update raymond.travelling set withdrawn = true
+     where run = $1 and agent = $2 and turn = $3 and outcome is null returning is_new, withdrawn, boot`,
     [run, agent, turn],
   );
-  return rows.length > 0;
+  return row === undefined ? null : toSentTurn(row);
+}
+
+/** Notes why a worker cannot take a turn just now; null if it can. */
+export async function noteProblem(
+  database: Database,
+  { run, agent, turn }: TravellingTurn,
+  problem: string | null,
+): Promise<void> {
+  await database.query('update raymond.travelling set problem = $4 where run = $1 and agent = $2 and turn = $3', [
+    ...[run, agent, turn, problem],
+  ]);
 }
 
 /**
@@ -71,7 +111,7 @@ export async function acceptTurn(
 ): Promise<string | undefined> {
   const [row] = await database.query<{ boot: string }>(
     `update raymond.travelling set boot = coalesce(boot, $5)
-     where run = $1 and agent = $2 and turn = $3 and home = $4 and outcome is null returning boot`,
+     where run = $1 and agent = $2 and turn = $3 and home = $4 and outcome is null and not withdrawn returning boot`,
     [run, agent, turn, home, boot],
   );
   return row?.boot;
@@ -84,8 +124,8 @@ export async function storeOutcome(
   outcome: TurnOutcome,
 ): Promise<void> {
   await database.query(
-    `update raymond.travelling set outcome = $5
-     where run = $1 and agent = $2 and turn = $3 and home = $4 and outcome is null`,
+    `update raymond.travelling set outcome = $5, problem = null
+     where run = $1 and agent = $2 and turn = $3 and home = $4 and outcome is null and not withdrawn`,
     [run, agent, turn, home, JSON.stringify(outcome)],
   );
 }

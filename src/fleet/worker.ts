@@ -84,7 +84,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     countGaps: workerName.countGaps,
     wrapWorld: new Slots(slots, leaving.signal).wrap,
     idleLimit: new IdleLimit(slots),
-    travel: new Travel(database, queues, new LostHomes(database, requests, me), name, leaving.signal),
+    travel: new Travel(database, queues, name, leaving.signal, new LostHomes(database, requests, me)),
   };
   const homeTurns = new HomeTurns(worker);
   requests.add(homeTurns.look);

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import type { Turn } from '../core/due.ts';
+import type { AppliedStep, Event } from '../core/event.ts';
+import type { WhenLost } from '../core/fleet-options.ts';
+import { getAgent, type Run } from '../core/run.ts';
+import type { HomeLost, Signal } from '../core/signal.ts';
+import type { WorkspaceLeft } from '../core/workspace-signal.ts';
+import type { World } from '../engine/world.ts';
+import type { QueuedTurn } from './queues.ts';
+import { spreadWorktree } from './spread-worktree.ts';
+import type { Travel } from './travel.ts';
+import {
+  deleteTurn,
+  insertTurnRequest,
+  type TravellingTurn,
+  type TurnOutcome,
+  type TurnRequest,
+  withdrawTurn,
+} from './travel-rows.ts';
+
+/** What is known of a run when it is taken up. */
+export interface TravellingRunStart extends Pick<QueuedTurn, 'retry' | 'life'> {
+  readonly initial: Run;
+  readonly whenLost: WhenLost;
+  /** The turns, as `agent/number`, that an earlier driver has sent to other workers: their ends are waited for, wherever they run. */
+  readonly sentBefore: ReadonlySet<string>;
+  /** The world of the run, and the same with what turns need that are taken on this worker. */
+  readonly world: World;
+  readonly here: World;
+  readonly send: (signal: Signal) => void;
+}
+
+type Travelling = Exclude<Turn, { kind: 'sleep' }>;
+
+/** A turn that is under way elsewhere. */
+interface Sent {
+  readonly turn: TravellingTurn;
+  readonly queued: Promise<unknown>;
+}
+
+const END: TurnRequest = { id: 'end', event: null };
+
+/**
+ * The world of a run that this worker drives: each turn is taken where its agent is at home. A turn is on record before it is
+ * sent: after a crash, whoever drives the run sends it again, and finds the same entry and the same end.
+ */
+export class TravellingRun implements World {
+  private readonly travel: Travel;
+  private readonly start: TravellingRunStart;
+  private readonly over = new AbortController();
+  private latest: Run;
+  /** The turns elsewhere that this process has put on record: before that, nobody can have begun them. */
+  private readonly begunHere = new Set<string>();
+  private readonly sentByAgent = new Map<string, Sent>();
+  /** Those that have ended, until that is saved. */
+  private readonly ended = new Map<string, TravellingTurn>();
+
+  constructor(travel: Travel, start: TravellingRunStart) {
+    this.travel = travel;
+    this.start = start;
+    this.latest = start.initial;
+  }
+
+  prepare: World['prepare'] = (turn) => {
+    if (!this.isElsewhere(turn)) return this.start.here.prepare(turn);
+    this.begunHere.add(`${turn.agent}/${turn.number}`);
+    return this.start.world.prepare(turn);
+  };
+
+  take = (turn: Turn): Promise<Signal | null> => {
+    if (turn.kind !== 'worktree') return this.takeAtHome(turn);
+    return spreadWorktree(this.travel.database, this.latest.id, turn, this.takeAtHome);
+  };
+
+  end = (agent: string): void => {
+    const sent = this.sentByAgent.get(agent);
+    if (sent === undefined) this.start.here.end(agent);
+    else this.tell(sent, END);
+  };
+
+  save = async (steps: readonly AppliedStep[]): Promise<void> => {
+    await this.start.here.save(steps);
+    this.latest = steps.at(-1)?.step.run ?? this.latest;
+    for (const event of steps.flatMap(({ step }) => step.events)) if (event.kind === 'turn_ended') this.forget(event);
+  };
+
+  notify = (events: readonly Event[]): void => {
+    this.start.here.notify(events);
+    for (const event of events) {
+      if (event.kind !== 'said' && event.kind !== 'turn_interrupted') continue;
+      const sent = this.sentByAgent.get(event.agent);
+      if (sent === undefined || sent.turn.turn !== String(event.turn)) continue;
+      this.tell(sent, { id: event.kind === 'said' ? event.said : event.interrupt, event });
+    }
+  };
+
+  /** Waits for nothing more: this process does not drive the run any longer. */
+  close(): void {
+    this.over.abort();
+  }
+
+  private isElsewhere(turn: Turn): turn is Travelling {
+    if (turn.kind === 'sleep') return false;
+    if (turn.home !== this.travel.name) return true;
+    return 'number' in turn && this.start.sentBefore.has(`${turn.agent}/${turn.number}`);
+  }
+
+  private takeAtHome = (turn: Turn): Promise<Signal | null> =>
+    this.isElsewhere(turn) ? this.takeElsewhere(turn) : this.start.here.take(turn);
+
+  private async takeElsewhere(turn: Travelling): Promise<Signal | null> {
+    const { agent, home } = turn;
+    const { retry, life, send } = this.start;
+    const isNumbered = 'number' in turn;
+    const name = isNumbered ? String(turn.number) : `${turn.kind}-${randomUUID()}`;
+    const travelling = { run: this.latest.id, agent, turn: name, home: home ?? this.travel.name };
+    const transfer = turn.kind === 'worktree' && turn.transfer !== undefined ? { transfer: turn.transfer } : {};
+    const queued = this.travel.send(
+      { ...travelling, retry, life, ...transfer },
+      this.begunHere.has(`${agent}/${name}`),
+    );
+    const sent = { turn: travelling, queued };
+    this.sentByAgent.set(agent, sent);
+    try {
+      const { isWithdrawn, isUnbegun } = await queued;
+      const end = isWithdrawn ? this.lostAgain(travelling, isUnbegun) : await this.waitForEnd(turn, travelling);
+      if (isNumbered) this.ended.set(`${agent}/${name}`, travelling);
+      else this.drop(travelling);
+      if (end === null || !('signals' in end)) return end;
+      for (const signal of end.signals) send(signal);
+      return end.end;
+    } finally {
+      if (this.sentByAgent.get(agent) === sent) this.sentByAgent.delete(agent);
+    }
+  }
+
+  /** Waits for how a turn ended, or for the loss of its worker, whichever the database has first. */
+  private async waitForEnd(turn: Travelling, travelling: TravellingTurn): Promise<TurnOutcome | Signal | null> {
+    const { travel, over } = this;
+    const ending = travel.waitForEnd(travelling, over.signal);
+    // Where nobody has worked yet, nothing is to be waited for. In the clone of a run there may be work that nobody has pushed.
+    const isUnused = turn.kind === 'worktree' && turn.transfer?.kind === 'clone';
+    const isClone = turn.kind === 'workspace';
+    const watched = {
+      ...travelling,
+      whenLost: isUnused ? 'rehome' : isClone ? 'wait' : this.start.whenLost,
+      isScript: turn.kind === 'script',
+      canMove: () =>
+        isUnused || (this.latest.workspace === null && getAgent(this.latest, turn.agent).worktree === null),
+    } as const;
+    const outcome = await travel.lostHomes.orLost(watched, ending);
+    if (outcome === null || !('kind' in outcome)) return outcome;
+    const withdrawn = await travel.database.whenReachable(() => withdrawTurn(travel.database, travelling));
+    // It has ended just before: that counts.
+    if (withdrawn === null) return travel.waitForEnd(travelling, over.signal);
+    if (isClone) return turn.isWanted ? null : leftBehind(travelling.home, outcome.at);
+    if (outcome.kind === 'home_lost') return { ...outcome, mayHaveRun: !withdrawn.isUnbegun };
+    // What has no record cannot fail: it is taken again when the run goes on.
+    return 'number' in turn ? outcome : null;
+  }
+
+  /** A turn that an earlier driver has withdrawn from a worker that was gone, without having saved that. */
+  private lostAgain({ agent, home }: TravellingTurn, isUnbegun: boolean): HomeLost {
+    const to = this.start.whenLost === 'fail' ? null : this.travel.name;
+    const base = { at: Date.now(), agent, jitter: Math.random() };
+    return { kind: 'home_lost', ...base, home, to, mayHaveRun: !isUnbegun };
+  }
+
+  /** What cannot be told now is told again by whoever drives the run after this. */
+  private tell({ turn, queued }: Sent, request: TurnRequest): void {
+    const { database } = this.travel;
+    queued.then(() => database.whenReachable(() => insertTurnRequest(database, turn, request))).catch(() => {});
+  }
+
+  private forget({ agent, turn }: { readonly agent: string; readonly turn: number }): void {
+    const key = `${agent}/${turn}`;
+    this.begunHere.delete(key);
+    const travelled = this.ended.get(key);
+    this.ended.delete(key);
+    if (travelled !== undefined) this.drop(travelled);
+  }
+
+  /** Only tidiness: a row that stays goes with its run. */
+  private drop(turn: TravellingTurn): void {
+    deleteTurn(this.travel.database, turn).catch(() => {});
+  }
+}
+
+/** The clone of a run that was stopped while the worker was gone that has it. */
+const leftBehind = (home: string, at: number): WorkspaceLeft => ({
+  kind: 'workspace_left',
+  at,
+  content: { kept: true, commits: 0, dirty: false, pushed: false },
+  problem: `the worker ${home} is gone, which has the clone of the run; a resume pushes what is in it`,
+});

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/fleet/database.ts';
+import {
+  acceptTurn,
+  insertTurn,
+  type SentTurn,
+  selectOutcomes,
+  storeOutcome,
+  withdrawTurn,
+} from '../../src/fleet/travel-rows.ts';
+import { PostgresServer } from '../postgres/server.ts';
+import { Fleet } from './fleet.ts';
+
+let server: PostgresServer;
+let fleet: Fleet;
+let database: Database;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  fleet = await Fleet.open(server);
+  database = fleet.database;
+  await database.query(`insert into raymond.workflows (hash, archive) values ('h', '')`);
+  await database.query(
+    `insert into raymond.runs (id, status, seq, mark, snapshot, snapshot_seq, workflow, workflow_path)
+     values ('r', 'running', 0, 'm', '', 0, 'h', 'w')`,
+  );
+});
+
+afterAll(async () => {
+  await fleet.close();
+  await server.stop();
+});
+
+const turnOf = (turn: string) => ({ run: 'r', agent: 'main', turn, home: 'two' });
+const send = (turn: string, isNew: boolean): Promise<SentTurn> =>
+  database.transaction((client) => insertTurn(client, turnOf(turn), isNew));
+const OUTCOME = { signals: [], end: null };
+
+test('a turn that has ended cannot be withdrawn: its end counts', async () => {
+  await send('1', true);
+  await acceptTurn(database, turnOf('1'), 'boot');
+  await storeOutcome(database, turnOf('1'), OUTCOME);
+  expect(await withdrawTurn(database, turnOf('1'))).toBeNull();
+  expect(await selectOutcomes(database, ['r'])).toMatchObject([{ turn: '1', outcome: OUTCOME }]);
+});
+
+test('a turn that was withdrawn is never taken, and whoever drives the run next is told', async () => {
+  expect(await send('2', true)).toStrictEqual({ isWithdrawn: false, isUnbegun: true });
+  expect(await withdrawTurn(database, turnOf('2'))).toStrictEqual({ isWithdrawn: true, isUnbegun: true });
+  expect(await acceptTurn(database, turnOf('2'), 'boot')).toBeUndefined();
+  expect(await send('2', false)).toStrictEqual({ isWithdrawn: true, isUnbegun: true });
+});
+
+test('what a worker says of a turn that was withdrawn from it does not count', async () => {
+  await send('3', true);
+  await acceptTurn(database, turnOf('3'), 'boot');
+  expect(await withdrawTurn(database, turnOf('3'))).toStrictEqual({ isWithdrawn: true, isUnbegun: false });
+  await storeOutcome(database, turnOf('3'), OUTCOME);
+  expect((await selectOutcomes(database, ['r'])).map(({ turn }) => turn)).not.toContain('3');
+});
+
+test('a turn that an earlier driver may have begun itself is not taken for new, however often it is sent', async () => {
+  expect(await send('4', false)).toStrictEqual({ isWithdrawn: false, isUnbegun: false });
+  expect(await send('4', true)).toStrictEqual({ isWithdrawn: false, isUnbegun: false });
+});
