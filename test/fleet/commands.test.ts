@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabaseRuns } from '../../src/fleet/database-runs.ts';
 import { PostgresServer } from '../postgres/server.ts';
-import { Fleet } from './fleet.ts';
+import { Fleet, GATE } from './fleet.ts';
 
 let server: PostgresServer;
 let fleet: Fleet;
@@ -18,9 +18,7 @@ beforeEach(async () => {
   fleet = await Fleet.open(server);
   fleet.write({
     'hello/START.sh': '#!/bin/bash\necho ran >> trace\necho "<result>hello</result>"\n',
-    'gate/START.sh':
-      '#!/bin/bash\necho start >> trace\nwhile [ ! -e open ]; do sleep 0.05; done\necho "<goto>AFTER.sh</goto>"\n',
-    'gate/AFTER.sh': '#!/bin/bash\necho after >> trace\necho "<result>through</result>"\n',
+    ...GATE,
     'ask/START.sh': '#!/bin/bash\necho asked >> trace\necho "<ask next=\\"END.sh\\">Which?</ask>"\n',
     'ask/END.sh': '#!/bin/bash\necho "<result>chosen</result>"\n',
   });

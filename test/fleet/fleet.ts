@@ -12,6 +12,15 @@ import type { PostgresServer } from '../postgres/server.ts';
 
 const RAYMOND = join(import.meta.dirname, '../../dist/raymond.js');
 
+/** Waits for the file `open`; in vain once the test has removed its folder, in which `trace` is. */
+export const WAIT_FOR_OPEN = 'while [ ! -e open ] && [ -e trace ]; do sleep 0.05; done';
+
+/** A workflow whose first script waits for the file `open`. */
+export const GATE = {
+  'gate/START.sh': `#!/bin/bash\necho start >> trace\n${WAIT_FOR_OPEN}\necho "<goto>AFTER.sh</goto>"\n`,
+  'gate/AFTER.sh': '#!/bin/bash\necho after >> trace\necho "<result>through</result>"\n',
+};
+
 /** How a command ended. */
 export interface Ended {
   readonly code: number | null;

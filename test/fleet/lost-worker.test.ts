@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { PostgresServer } from '../postgres/server.ts';
-import { type Command, Fleet } from './fleet.ts';
+import { type Command, Fleet, GATE } from './fleet.ts';
 
 let server: PostgresServer;
 
@@ -35,9 +35,7 @@ class Gate {
     try {
       await fleet.database.query(`update raymond.about set worker_deadline = '${DEADLINE_MS} milliseconds'`);
       fleet.write({
-        'gate/START.sh':
-          '#!/bin/bash\necho start >> trace\nwhile [ ! -e open ]; do sleep 0.05; done\necho "<goto>AFTER.sh</goto>"\n',
-        'gate/AFTER.sh': '#!/bin/bash\necho after >> trace\necho "<result>through</result>"\n',
+        ...GATE,
       });
       await body(new Gate(fleet));
     } finally {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PostgresServer } from '../postgres/server.ts';
-import { Fleet } from './fleet.ts';
+import { Fleet, GATE } from './fleet.ts';
 
 test('a worker that stood still past its deadline has lost its name and its runs', async () => {
   const server = await PostgresServer.start();
@@ -10,9 +10,7 @@ test('a worker that stood still past its deadline has lost its name and its runs
   try {
     await fleet.database.query(`update raymond.about set worker_deadline = '2 seconds'`);
     fleet.write({
-      'gate/START.sh':
-        '#!/bin/bash\necho start >> trace\nwhile [ ! -e open ]; do sleep 0.05; done\necho "<goto>AFTER.sh</goto>"\n',
-      'gate/AFTER.sh': '#!/bin/bash\necho after >> trace\necho "<result>through</result>"\n',
+      ...GATE,
     });
     const first = await fleet.worker('one');
     const following = fleet.run('run', 'gate', '--run-id', 'gated');

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PostgresServer } from '../postgres/server.ts';
-import { type Command, type Ended, Fleet } from './fleet.ts';
+import { type Command, type Ended, Fleet, WAIT_FOR_OPEN } from './fleet.ts';
 
 let server: PostgresServer;
 let fleet: Fleet;
@@ -22,8 +22,7 @@ afterEach(() => fleet.close());
 /** Its second script waits for a file, so that a test decides when it ends. Each says on which worker it runs. */
 const GATE = {
   'gate/START.sh': '#!/bin/bash\necho "start $WORKER" >> trace\necho "<goto>GATE.sh</goto>"\n',
-  'gate/GATE.sh':
-    '#!/bin/bash\necho "gate $WORKER" >> trace\nwhile [ ! -e open ]; do sleep 0.05; done\necho "<goto>AFTER.sh</goto>"\n',
+  'gate/GATE.sh': `#!/bin/bash\necho "gate $WORKER" >> trace\n${WAIT_FOR_OPEN}\necho "<goto>AFTER.sh</goto>"\n`,
   'gate/AFTER.sh': '#!/bin/bash\necho "after $WORKER" >> trace\necho "<result>through</result>"\n',
 };
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PostgresServer } from '../postgres/server.ts';
-import { Fleet } from './fleet.ts';
+import { Fleet, GATE } from './fleet.ts';
 
 let server: PostgresServer;
 let fleet: Fleet;
@@ -25,12 +25,6 @@ const COUNT = {
 };
 
 /** Its script waits for a file, so that a test decides when it ends. */
-const GATE = {
-  'gate/START.sh':
-    '#!/bin/bash\necho start >> trace\nwhile [ ! -e open ]; do sleep 0.05; done\necho "<goto>AFTER.sh</goto>"\n',
-  'gate/AFTER.sh': '#!/bin/bash\necho after >> trace\necho "<result>through</result>"\n',
-};
-
 const trace = (): string => readFileSync(join(fleet.folder, 'trace'), 'utf8');
 const openGate = (): void => writeFileSync(join(fleet.folder, 'open'), '');
 const gateIsReached = (): Promise<void> =>
