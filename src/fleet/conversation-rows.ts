@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import type { TurnRef } from '../core/due.ts';
 import { errorMessageOf } from '../errors.ts';
 import type { ConversationCopies, ConversationFiles } from '../turns/turn-context.ts';
 import type { Database } from './database.ts';
@@ -9,17 +10,21 @@ import type { Database } from './database.ts';
  * worker that stored it last has it on its disk, perhaps with more; any other takes it from here.
  */
 
-/** The conversations of a run, for one worker. */
+/**
+ * The conversations of a run, for one worker: for who drives the run, with its epoch, and for who takes a turn of it. What a worker says
+ * that has lost both does not count.
+ */
 export const createConversationCopies = (
   database: Database,
   run: string,
   worker: string,
   warn: (message: string) => void,
+  epoch: number | null = null,
 ): ConversationCopies => ({
-  async store(session, files) {
+  async store(turn, session, files) {
     try {
       const packed = files && (await packFiles(files));
-      await database.whenReachable(() => upsertConversation(database, run, session, worker, packed));
+      await database.whenReachable(() => upsertConversation(database, { run, session, worker, epoch }, turn, packed));
     } catch (error) {
       warn(`a conversation of ${run} stays on this worker: ${errorMessageOf(error)}`);
     }
@@ -37,16 +42,24 @@ export const createConversationCopies = (
 
 const upsertConversation = (
   database: Database,
-  run: string,
-  session: string,
-  worker: string,
+  { run, session, worker, epoch }: ConversationFence,
+  { agent, number }: TurnRef,
   files: Buffer | null,
 ): Promise<unknown> =>
   database.query(
-    `insert into raymond.conversations (run, session, worker, files) values ($1, $2, $3, $4)
+    `insert into raymond.conversations (run, session, worker, files) select $1, $2, $3, $4
+     where exists (select 1 from raymond.runs where id = $1 and epoch = $5)
+       or exists (select 1 from raymond.travelling where run = $1 and agent = $6 and turn = $7 and home = $3)
      on conflict (run, session) do update set worker = $3, files = $4`,
-    [run, session, worker, files],
+    [run, session, worker, files, epoch, agent, String(number)],
   );
+
+interface ConversationFence {
+  readonly run: string;
+  readonly session: string;
+  readonly worker: string;
+  readonly epoch: number | null;
+}
 
 /** One line with the names and lengths of the files, and then all of them, compressed. */
 async function packFiles(files: ConversationFiles): Promise<Buffer> {

@@ -114,6 +114,7 @@ async function startRun(database: Database, path: string, request: DatabaseRunRe
         ]);
         await insertRun(client, run, events, rows);
         const wanted = { run: run.id, life: 1, options: {}, retry: false };
+        await client.query('update raymond.runs set request = $2 where id = $1', [run.id, JSON.stringify(wanted)]);
         await queues.add(client, wanted, { name: 'place', attempt: 1 });
       });
     } catch (error) {
@@ -140,10 +141,12 @@ async function resumeRun(database: Database, id: string, request: ResumeRequest)
       const [row] = rows;
       if (row === undefined) throw new RaymondError(`no such run: ${id}`, { exitCode: EXIT.usage });
       if (row.begun < row.life || row.status === 'running') return row.life;
-      await client.query(`update raymond.runs set life = life + 1, status = 'running', stop = null where id = $1`, [
-        id,
-      ]);
       const wanted = { run: id, life: row.life + 1, options, retry };
+      await client.query(
+        `update raymond.runs set life = life + 1, status = 'running', stop = null, request = $2, updated_at = now()
+         where id = $1`,
+        [id, JSON.stringify(wanted)],
+      );
       await queues.add(client, wanted, { name: 'place', attempt: 1 });
       return wanted.life;
     }),

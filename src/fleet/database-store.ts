@@ -38,7 +38,7 @@ export async function openDatabaseStore(
   // A run that this Raymond cannot read stays with whoever drives it.
   await loadRunRows(database, id);
   const [taken] = await database.query<{ epoch: number }>(
-    `update raymond.runs set epoch = epoch + 1, updated_at = now()
+    `update raymond.runs set epoch = epoch + 1, waits_for = null, updated_at = now()
      where id = $1 and move = coalesce($2, move) returning epoch`,
     [id, options.move],
   );

@@ -6,6 +6,7 @@ import { continueRun } from '../runtime/resume.ts';
 import type { Runtime } from '../runtime/run-context.ts';
 import type { RunHandle } from '../runtime/run-handle.ts';
 import { TakenOverError } from '../store/opened-run.ts';
+import { createConversationCopies } from './conversation-rows.ts';
 import type { Database } from './database.ts';
 import { openDatabaseStore } from './database-store.ts';
 import { endLeftoversOf } from './leftovers.ts';
@@ -95,6 +96,7 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
   const sentBefore = await travel.findSent(id);
   const runtime: Runtime = {
     ...runtimeOf(run),
+    copies: createConversationCopies(database, id, worker.name, worker.warn, epoch),
     async beforeStart() {
       const gaps = worker.countGaps();
       if (gaps === seenGaps) return;
@@ -126,11 +128,7 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
   // Before anything is begun: the next look for requests may come too late.
   if (row.stop !== null) handle.stop();
   await database.whenReachable(() =>
-    database.query('update raymond.runs set begun = $2, announced = $3, waits_for = null where id = $1', [
-      id,
-      life,
-      move,
-    ]),
+    database.query('update raymond.runs set begun = $2, announced = $3 where id = $1', [id, life, move]),
   );
   return handle;
 }

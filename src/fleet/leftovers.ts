@@ -29,7 +29,8 @@ export async function endLeftovers(finder: Finder): Promise<void> {
     `select id from raymond.runs where id = any($1) and (driver <> $2 or status <> 'running')`,
     [[...runs], finder.name],
   );
-  for (const { id } of rows) await endLeftoversOf(finder, id);
+  // What cannot be read now is looked at again.
+  for (const { id } of rows) await endLeftoversOf(finder, id).catch(() => {});
 }
 
 /** Does so in one run. */

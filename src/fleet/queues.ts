@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DBOSClient } from '@dbos-inc/dbos-sdk';
 import type { PoolClient } from 'pg';
 import type { Options } from '../core/options.ts';
 import type { WorktreeTransfer } from '../core/worktree-turns.ts';
+import { errorMessageOf } from '../errors.ts';
 import { type Database, openDatabase, soundsUnreachable } from './database.ts';
 import { loadDbos } from './load-packages.ts';
 import { DBOS_SCHEMA, SCHEMA_VERSION } from './schema.ts';
@@ -160,12 +162,13 @@ export async function serveQueues(
 ): Promise<{ readonly stop: () => Promise<void> }> {
   const { DBOS } = await loadDbos();
   const recovery = { maxRecoveryAttempts: 1_000_000 };
-  DBOS.registerWorkflow(place, { name: 'place', ...recovery });
-  DBOS.registerWorkflow(turn, { name: 'turn', ...recovery });
-  DBOS.registerWorkflow((request: DriveRequest) => DBOS.runStep(() => drive(request), { name: 'drive' }), {
-    name: 'drive',
-    ...recovery,
-  });
+  const register = <Args extends unknown[]>(name: string, handle: (...args: Args) => Promise<void>): unknown =>
+    DBOS.registerWorkflow(handle, { name, ...recovery });
+  register('place', (request: DriveRequest, attempt: number) => untilDone(() => place(request, attempt), warn));
+  register('turn', (queued: QueuedTurn) => untilDone(() => turn(queued), warn));
+  register('drive', (request: DriveRequest) =>
+    DBOS.runStep(() => untilDone(() => drive(request), warn), { name: 'drive' }),
+  );
   // A pool of ours: whatever breaks in it is caught, and the settings of its connections need no statement of their own.
   const { pool } = await openDatabase(database.address, CONNECTIONS);
   DBOS.setConfig({
@@ -196,6 +199,21 @@ export async function serveQueues(
   });
   return { stop: () => DBOS.shutdown() };
 }
+
+/** Does something again until it succeeds: an entry whose handler throws is over for good. */
+async function untilDone(handle: () => Promise<void>, warn: (message: string) => void): Promise<void> {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    try {
+      return await handle();
+    } catch (error) {
+      warn(`${errorMessageOf(error)} It is tried again in ${waitMs / 1000} s.`);
+      await delay(waitMs);
+    }
+  }
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
 
 const nothing = (): void => {};
 

@@ -1,12 +1,14 @@
 import type { Database } from './database.ts';
 import { chooseWorker, PLACE_LOCK } from './place-run.ts';
 import type { DriveRequest, QueueClient } from './queues.ts';
-import { IS_GONE, IS_STEADY } from './worker-name.ts';
+import { IS_ALIVE, IS_GONE, IS_STEADY } from './worker-name.ts';
 
 /** Only to tell our lock from those of others. */
-const SWEEP_LOCK = 7_296_154_013;
+const SWEEP_LOCK = 7_296_154_014;
 /** Their rows are locked meanwhile. */
 const MOST_AT_ONCE = 100;
+/** Whoever was to give a run to a worker has done that by then, unless it is gone. */
+const UNPLACED_AFTER_S = 10;
 
 /** A run that has got another driver. */
 export interface SweptRun {
@@ -16,7 +18,7 @@ export interface SweptRun {
 }
 
 /**
- * Gives the runs of workers that are gone to others. Nothing happens if somebody else is at it, or if this worker, of this name and
+ * Gives the runs of workers that are gone to others, and those that nobody has placed. Nothing happens if somebody else is at it, or if this worker, of this name and
  * token, was itself not heard of for a while. Whoever drove such a run before can save nothing more, because the run has moved.
  */
 export const sweepRuns = (
@@ -30,18 +32,31 @@ export const sweepRuns = (
       [name, token, SWEEP_LOCK],
     );
     if (judges.length === 0) return [];
+    await client.query('select pg_advisory_xact_lock($1)', [PLACE_LOCK]);
     const { rows: lost } = await client.query<LostRow>(
-      `select id, driver, labels, move, request from raymond.runs
+      `select id, driver, labels, move, request, coalesce(driver in (select name from raymond.workers where ${IS_GONE}), false) as is_lost
+       from raymond.runs
        where status = 'running' and request is not null
-         and driver in (select name from raymond.workers where ${IS_GONE})
+         and (driver in (select name from raymond.workers where ${IS_GONE})
+           or (begun < life and updated_at < now() - interval '${UNPLACED_AFTER_S} seconds'))
+         and exists (select 1 from raymond.workers where not leaving and workers.labels @> runs.labels and ${IS_ALIVE})
        order by updated_at limit $1 for update skip locked`,
       [MOST_AT_ONCE],
     );
-    if (lost.length > 0) await client.query('select pg_advisory_xact_lock($1)', [PLACE_LOCK]);
     const swept: SweptRun[] = [];
-    for (const { id: run, driver: from, labels, move, request } of lost) {
+    for (const { id: run, driver: from, labels, move, request, is_lost: isLost } of lost) {
+      if (from !== null && !isLost) {
+        // Whoever was to place it may be gone; an entry that is there already is left alone.
+        await queues.add(client, { ...request, move }, { name: 'drive', worker: from });
+        continue;
+      }
       const to = await chooseWorker(client, labels);
       if (to === null) continue;
+      if (from === null) {
+        await client.query('update raymond.runs set driver = $2, waits_for = null where id = $1', [run, to]);
+        await queues.add(client, { ...request, move }, { name: 'drive', worker: to });
+        continue;
+      }
       // With another epoch, so that its worker of before is refused from now on, and not only when the next one has begun.
       await client.query(
         'update raymond.runs set driver = $2, move = $3, epoch = epoch + 1, waits_for = null where id = $1',
@@ -55,7 +70,8 @@ export const sweepRuns = (
 
 interface LostRow {
   readonly id: string;
-  readonly driver: string;
+  readonly driver: string | null;
+  readonly is_lost: boolean;
   readonly labels: readonly string[];
   readonly move: number;
   readonly request: DriveRequest;

@@ -50,6 +50,7 @@ export const defaultWorkerFolder = ({ XDG_DATA_HOME, HOME }: NodeJS.ProcessEnv, 
 const CONNECTIONS = 10;
 /** How long it takes at most, after its deadline, until a worker is known to be gone. */
 const SWEEP_EVERY_MS = 2_000;
+const LOOKS_FOR_LEFTOVERS = 5;
 /** Longer than any save takes; what is not saved by then is found by the next start. */
 const EXIT_WITHIN_MS = 2_000;
 
@@ -120,7 +121,12 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   const served = await serveQueues(database, name, { place, drive, turn }, say);
   requests.start();
   const stopRemoving = removeGoneRuns(database, { name, layout, env: request.env, warn: say });
+  let [seenGaps, looks] = [0, LOOKS_FOR_LEFTOVERS];
   const sweeper = setInterval(() => {
+    // Its agents may have gone on elsewhere while it was not heard of.
+    if (workerName.countGaps() !== seenGaps) [seenGaps, looks] = [workerName.countGaps(), LOOKS_FOR_LEFTOVERS];
+    looks -= 1;
+    if (looks >= 0) endLeftovers(worker).catch(() => {});
     sweepRuns(database, queues, me).then(
       (swept) => {
         for (const { run, from, to } of swept) say(`${run} is given to ${to}: its worker ${from} is gone`);

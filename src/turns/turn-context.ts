@@ -29,7 +29,7 @@ export type ConversationFiles = Readonly<Record<string, Uint8Array>>;
 /** Copies of conversations, with which they go on on another machine. */
 export interface ConversationCopies {
   /** Stores a conversation after a turn; null if it is too long for that. It never throws. */
-  store(session: string, files: ConversationFiles | null): Promise<void>;
+  store(turn: TurnRef, session: string, files: ConversationFiles | null): Promise<void>;
   /** A conversation that another machine had last; null if this one had it, or if there is no copy. */
   fetch(session: string): Promise<ConversationFiles | null>;
 }

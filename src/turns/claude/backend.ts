@@ -197,7 +197,8 @@ export class ClaudeBackend implements Backend {
     });
     await settle(outcome);
     const { sessionId } = transcript;
-    if (context.copies !== undefined) await storeSession(context.copies, this.placeOf(turn), sessionId ?? session.id);
+    if (context.copies !== undefined)
+      await storeSession(context.copies, this.placeOf(turn), turn, sessionId ?? session.id);
     const reported = sessionId === null || sessionId === session.id ? {} : { reportedSession: sessionId };
     this.prices = learnPrices(this.prices, modelCosts(transcript));
     if (outcome.kind === 'failed') {

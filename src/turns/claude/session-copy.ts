@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { SessionUse } from '../../core/agent.ts';
+import type { TurnRef } from '../../core/due.ts';
 import type { ConversationCopies, ConversationFiles } from '../turn-context.ts';
 import { findSessionFile, projectFolder } from './session-file.ts';
 
@@ -44,10 +45,11 @@ export async function bringSession(
 export async function storeSession(
   copies: ConversationCopies,
   { configDir, cwd }: SessionPlace,
+  turn: TurnRef,
   session: string,
 ): Promise<void> {
   const file = await findSessionFile(configDir, cwd, session);
-  if (file !== null) await copies.store(session, await readFiles(file, session));
+  if (file !== null) await copies.store(turn, session, await readFiles(file, session));
 }
 
 /** The files of a conversation; null if it is too long. */

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { TurnRef } from '../../../src/core/due.ts';
 import { formatClaudeVersion } from '../../../src/turns/claude/find-claude.ts';
 import { bringSession, storeSession } from '../../../src/turns/claude/session-copy.ts';
 import { projectFolder } from '../../../src/turns/claude/session-file.ts';
@@ -9,10 +10,12 @@ import type { ConversationCopies, ConversationFiles } from '../../../src/turns/t
 import { PINNED } from '../../claude-code/pinned.ts';
 import { fork, fresh, resume, setUp } from './real-claude.ts';
 
+const TURN: TurnRef = { agent: 'main', number: 1, state: 'START.md' };
+
 /** Keeps what was stored, and gives it to everybody. */
 class Copies implements ConversationCopies {
   readonly stored = new Map<string, ConversationFiles | null>();
-  store = async (session: string, files: ConversationFiles | null): Promise<void> => {
+  store = async (_turn: TurnRef, session: string, files: ConversationFiles | null): Promise<void> => {
     this.stored.set(session, files);
   };
   fetch = async (session: string): Promise<ConversationFiles | null> => this.stored.get(session) ?? null;
@@ -40,7 +43,7 @@ test('a conversation gets to the folder of the working directory there, with wha
   mkdirSync(join(folder, session.id, 'subagents'), { recursive: true });
   writeFileSync(join(folder, `${session.id}.jsonl`), 'said');
   writeFileSync(join(folder, session.id, 'subagents', 'one.jsonl'), 'inner');
-  await storeSession(copies, here, session.id);
+  await storeSession(copies, here, TURN, session.id);
   await bringSession(copies, there, resume(session));
   const target = await projectFolder(there.configDir, there.cwd);
   expect(readFileSync(join(target, `${session.id}.jsonl`), 'utf8')).toBe('said');
@@ -54,7 +57,7 @@ test('what another machine said replaces what is here; a name that leads elsewhe
   const target = await projectFolder(there.configDir, there.cwd);
   mkdirSync(target, { recursive: true });
   writeFileSync(join(target, `${session.id}.jsonl`), 'old');
-  await copies.store(session.id, { [`${session.id}.jsonl`]: Buffer.from('new'), '../../out': Buffer.from('no') });
+  await copies.store(TURN, session.id, { [`${session.id}.jsonl`]: Buffer.from('new'), '../../out': Buffer.from('no') });
   await bringSession(copies, there, resume(session));
   expect(readFileSync(join(target, `${session.id}.jsonl`), 'utf8')).toBe('new');
   expect(readdirSync(there.configDir)).toStrictEqual(['projects']);
@@ -64,7 +67,7 @@ test('nothing happens for a new conversation, nor if there is no copy or none he
   const there = place('there');
   await bringSession(copies, there, fresh());
   await bringSession(copies, there, resume(fresh()));
-  await storeSession(copies, there, fresh().id);
+  await storeSession(copies, there, TURN, fresh().id);
   expect(readdirSync(join(root, 'there'))).toStrictEqual(['work']);
   expect(copies.stored.size).toBe(0);
 });
@@ -79,7 +82,7 @@ for (const pinned of PINNED) {
       try {
         const session = fresh();
         await rig.runTurn({ session, prompt: 'the word is plum «say noted»' });
-        await storeSession(copies, { configDir: join(rig.home, '.claude'), cwd: rig.cwd }, session.id);
+        await storeSession(copies, { configDir: join(rig.home, '.claude'), cwd: rig.cwd }, TURN, session.id);
         const there = { ...place('there'), configDir: join(root, 'there', '.claude') };
         const elsewhere = { cwd: there.cwd, env: { HOME: join(root, 'there') } };
         const branch = fork(session);

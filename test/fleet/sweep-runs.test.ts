@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { QueueClient } from '../../src/fleet/queues.ts';
+import { sweepRuns } from '../../src/fleet/sweep-runs.ts';
+import { PostgresServer } from '../postgres/server.ts';
+import { Fleet } from './fleet.ts';
+
+let server: PostgresServer;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  fleet = await Fleet.open(server);
+});
+
+afterAll(async () => {
+  await fleet.close();
+  await server.stop();
+});
+
+const addWorker = (name: string, silentS: number, steadyS: number): Promise<unknown> =>
+  fleet.database.query(
+    `insert into raymond.workers (name, token, host, pid, identity, slots, steady_since, beat_at)
+     values ($1, $1, 'h', 1, '{}', 1, now() - $3 * interval '1 second', now() - $2 * interval '1 second')`,
+    [name, silentS, steadyS],
+  );
+
+const addRun = (id: string, driver: string | null, begun: number, labels: readonly string[] = []): Promise<unknown> =>
+  fleet.database.query(
+    `insert into raymond.runs (id, status, seq, driver, begun, labels, mark, snapshot, snapshot_seq, workflow, workflow_path, request, updated_at)
+     values ($1, 'running', 0, $2, $3, $4, $1, '{}', 0, 'hash', '', $5, now() - interval '1 minute')`,
+    [id, driver, begun, labels, JSON.stringify({ run: id, life: 1, options: {}, retry: false })],
+  );
+
+test('runs of a worker that is gone, and those that nobody has placed, get another; others are left alone', async () => {
+  await fleet.database.query(`insert into raymond.workflows (hash, archive) values ('hash', '')`);
+  await addWorker('judge', 0, 60);
+  await addWorker('new', 0, 1);
+  await addWorker('gone', 60, 600);
+  await addRun('lost', 'gone', 1);
+  await addRun('unplaced', null, 0);
+  await addRun('placed', 'judge', 0);
+  await addRun('driven', 'judge', 1);
+  await addRun('labelled', 'gone', 1, ['repo=app']);
+  const queues = await QueueClient.open(fleet.database);
+  try {
+    const sweep = (name: string): ReturnType<typeof sweepRuns> =>
+      sweepRuns(fleet.database, queues, { name, token: name });
+    // One that was itself not heard of for long enough judges nobody.
+    expect(await sweep('new')).toStrictEqual([]);
+    expect(await sweep('judge')).toMatchObject([{ run: 'lost', from: 'gone' }]);
+    const rows = await fleet.database.query(
+      `select id, move, epoch, driver is null or driver = 'gone' as waits from raymond.runs order by id`,
+    );
+    expect(rows).toStrictEqual([
+      { id: 'driven', move: 0, epoch: 0, waits: false },
+      { id: 'labelled', move: 0, epoch: 0, waits: true },
+      { id: 'lost', move: 1, epoch: 1, waits: false },
+      { id: 'placed', move: 0, epoch: 0, waits: false },
+      { id: 'unplaced', move: 0, epoch: 0, waits: false },
+    ]);
+    const entries = await fleet.database.query(
+      'select workflow_uuid as id from raymond_dbos.workflow_status order by workflow_uuid',
+    );
+    expect(entries).toStrictEqual([...['lost/drive/1/1', 'placed/drive/1', 'unplaced/drive/1'].map((id) => ({ id }))]);
+    expect(await sweep('judge')).toStrictEqual([]);
+  } finally {
+    await queues.close();
+  }
+});
