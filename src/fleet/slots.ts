@@ -46,9 +46,10 @@ export class Slots {
         // What an earlier process has started runs already, slot or not.
         const isNew = turn.kind !== 'sleep' && turn.kind !== 'worktree' && prepared.delete(agent);
         if (turn.kind !== 'claude') return world.take(turn);
+        // It is on record and was never started: whoever goes on with the run takes it again.
+        if (isNew && this.leaving.aborted) return null;
         if (!isNew || this.free > 0) this.free -= 1;
         else if (kill.aborted || !(await standInLine(agent))) {
-          // It is on record and was never started: whoever goes on with the run takes it again.
           if (this.leaving.aborted) return null;
           return failedSignal(turn, Date.now(), { kind: 'stopped', message: 'It was ended before it began.' });
         }

@@ -74,9 +74,11 @@ test('a slot that is given back goes to the first in line, and to nobody else', 
 });
 
 test('a turn in line of a worker that leaves is taken again elsewhere', async () => {
-  const { leaving, world, first, second } = await setUp();
+  const { leaving, log, world, first, second, takeNew } = await setUp();
   leaving.abort();
   expect(await second).toBeNull();
   world.end('a');
   await first;
+  expect(await (await takeNew('c')).taken).toBeNull();
+  expect(log).toStrictEqual(['a begins', 'a ends']);
 });
