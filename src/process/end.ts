@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndResult } from './command.ts';
-import { findMarkedProcesses, findTurnProcesses } from './marker.ts';
+import { findMarkedProcesses, findTurnProcesses, mayStillBegin } from './marker.ts';
 import type { ProcessEntry } from './process-entry.ts';
 import { isSameProcess } from './process-table.ts';
 import { endOnWindows } from './windows.ts';
@@ -19,13 +19,23 @@ export interface EndOptions {
 /** Ends all processes of a turn, with SIGTERM before SIGKILL; the wrapper still records how its command ended. */
 export function endTurn(dir: string, marker: string, options: EndOptions): Promise<EndResult> {
   if (process.platform === 'win32') return endOnWindows((each) => each === marker);
-  return end(() => findTurnProcesses(dir, marker), options);
+  return end(() => findOrPrevent(dir, marker), options);
 }
 
 /** Ends all processes whose marker has this prefix: `<run id>/` ends a whole run. */
 export function endMarked(prefix: string, options: EndOptions): Promise<EndResult> {
   if (process.platform === 'win32') return endOnWindows((each) => each.startsWith(prefix));
   return end(() => findMarkedProcesses(prefix), options);
+}
+
+/** The processes of a turn. If it has none because it is about to begin, it is kept from that, or its processes are waited for. */
+async function findOrPrevent(dir: string, marker: string): Promise<readonly ProcessEntry[]> {
+  const deadline = performance.now() + WRAPPER_GRACE_MS;
+  for (;;) {
+    const found = await findTurnProcesses(dir, marker);
+    if (found.length > 0 || !(await mayStillBegin(dir, marker)) || performance.now() > deadline) return found;
+    await sleep(FIRST_PAUSE_MS);
+  }
 }
 
 type Find = () => Promise<readonly ProcessEntry[]>;

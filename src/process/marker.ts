@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { ProcessEntry } from './process-entry.ts';
 import { LINUX, processEntry, processTable } from './process-table.ts';
-import { readClaim, recordedWrapper, type WrapperRecord } from './turn-files.ts';
+import { claimStart, readClaim, recordedWrapper, type WrapperRecord } from './turn-files.ts';
 import { isRunningOnWindows } from './windows.ts';
 
 /** Tells our own waiting wrappers from those of another process of Raymond. */
@@ -21,28 +22,31 @@ export async function isTurnAlive(dir: string, marker: string): Promise<boolean>
     if (wrapper !== undefined && !wrapper.zombie && isWrapper(wrapper, record, marker)) return true;
     if ((await findTurnProcesses(dir, marker)).length > 0) return true;
     if (record !== undefined || readClaim(dir) !== 'wrapper') return false;
-    if (await isClaimedJustNow(marker)) return true;
+    if ((await findUnrecorded(marker)).some((entry) => !entry.marker?.endsWith(THIS_PROCESS))) return true;
     // Recorded since we looked: then that says which process it is.
     if (recordedWrapper(dir) === undefined) return false;
   }
 }
 
 /**
- * Whether a wrapper of this run may be about to record that it has claimed a turn: one that waited for a command of another
- * process of Raymond, and whose group has no command yet.
+ * Whether a command that no process is found for may still begin: a wrapper that waited has been told to run it. If it has not
+ * claimed the turn yet, it is kept from that.
  */
-async function isClaimedJustNow(marker: string): Promise<boolean> {
+export async function mayStillBegin(dir: string, marker: string): Promise<boolean> {
+  if (!existsSync(dir)) return false;
+  const claim = readClaim(dir);
+  if (claim === 'none') return !(await claimStart(dir));
+  const record = recordedWrapper(dir);
+  if (claim === 'looker' || record !== undefined) return record !== undefined && isTurnAlive(dir, marker);
+  return (await findUnrecorded(marker)).length > 0;
+}
+
+/** The wrappers of this run that wait for a command, or have one and no record of it yet: their groups have no command. */
+async function findUnrecorded(marker: string): Promise<readonly ProcessEntry[]> {
   const table = await processTable();
   const isBusy = ({ pid }: ProcessEntry): boolean =>
     table.some(({ group, pid: other, zombie }) => group === pid && other !== pid && !zombie);
-  return table.some(
-    (entry) =>
-      entry.wrapper &&
-      !entry.zombie &&
-      isReadyFor(entry, marker) &&
-      !entry.marker?.endsWith(THIS_PROCESS) &&
-      !isBusy(entry),
-  );
+  return table.filter((entry) => entry.wrapper && !entry.zombie && isReadyFor(entry, marker) && !isBusy(entry));
 }
 
 /** Whether it is a wrapper that waited, or waits, for a command of the same run. */

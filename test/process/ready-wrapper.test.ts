@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { MARKER_VARIABLE, type ProcessCommand, type ProcessExit } from '../../src/process/command.ts';
 import { endTurn } from '../../src/process/end.ts';
@@ -138,6 +139,30 @@ describe('a wrapper that waits', () => {
     process.kill(ready, 'SIGKILL');
     expect(await ended).toStrictEqual(exited(4));
     expect(saidBy(turn)).toBe('ran\n');
+    starter.close();
+  });
+
+  test('does not run a command that was ended before it began', async () => {
+    const starter = await newStarter();
+    const [ready = 0] = await waiting();
+    process.kill(ready, 'SIGSTOP');
+    const turn = newTurn();
+    const started = await starter.start(turn.dir, bash(turn, 'echo ran; sleep 60'));
+    expect(await endTurn(turn.dir, turn.marker, { graceMs: 1_000 })).toStrictEqual({ killed: 0, left: 0 });
+    process.kill(ready, 'SIGCONT');
+    expect(started.kind === 'started' && (await awake(started.exited))).toStrictEqual({ kind: 'died' });
+    expect(saidBy(turn)).toBe('');
+    starter.close();
+  });
+
+  test.each([0, 1, 2, 5])('has its command ended that began %i ms ago', async (ms) => {
+    const starter = await newStarter();
+    const turn = newTurn();
+    const started = await starter.start(turn.dir, bash(turn, 'exec sleep 60'));
+    await sleep(ms);
+    expect((await endTurn(turn.dir, turn.marker, { graceMs: 5_000 })).left).toBe(0);
+    const exit = started.kind === 'started' ? await awake(started.exited) : null;
+    expect([{ kind: 'died' }, exited(143)]).toContainEqual(exit);
     starter.close();
   });
 
