@@ -50,17 +50,17 @@ export function resolveWorkspace(text: string, resolvePath: (path: string) => st
   return isPath(source.git) ? formatWorkspace({ ...source, git: resolvePath(source.git) }) : text;
 }
 
-/** What an address must not begin with: a flag, or a name and a password. It is stored with the run, so it must hold no secret. */
-const NO_FLAG_OR_PASSWORD = String.raw`^(?!-)(?![\w+.-]+:\/\/[^/@]*:[^/@]*@)`;
+/** What an address must not begin with: a flag, a password, or a name on the web, which may be a token. It is stored with the run, so it must hold no secret. */
+const NO_FLAG_OR_SECRET = String.raw`^(?!-)(?![\w+.-]+:\/\/[^/@]*:[^/@]*@)(?![hH][tT][tT][pP][sS]?:\/\/[^/]*@)`;
 const CONTROL = String.raw`\u0000-\u001f\u007f`;
 /** The rules of git for the names of branches and tags, as far as they matter here; a commit fits them, too. */
 const REF = String.raw`(?!-)(?![^#]*(?:\.\.|@\{|\/\/))[^\s~^:?*[\\#${CONTROL}]+`;
 
 /** The addresses of git repositories, without a ref, as a regular expression. */
-export const GIT_ADDRESS_PATTERN = `${NO_FLAG_OR_PASSWORD}(?=[^#]*[^\\s#])[^#${CONTROL}]+$`;
+export const GIT_ADDRESS_PATTERN = `${NO_FLAG_OR_SECRET}(?=[^#]*[^\\s#])[^#${CONTROL}]+$`;
 /** The names of branches, tags and commits, as a regular expression. */
 export const GIT_REF_PATTERN = `^${REF}$`;
-const WITH_REF_PATTERN = `${NO_FLAG_OR_PASSWORD}(?=[^]*\\S[^]*#[^#]*$)[^${CONTROL}]+#(?:${REF})?$`;
+const WITH_REF_PATTERN = `${NO_FLAG_OR_SECRET}(?=[^]*\\S[^]*#[^#]*$)[^${CONTROL}]+#(?:${REF})?$`;
 const WORKSPACE_PATTERN = `${GIT_ADDRESS_PATTERN}|${WITH_REF_PATTERN}`;
 
 /** Why an address cannot be used; undefined if it can. */
@@ -68,8 +68,8 @@ export function workspaceProblem(text: string): string | undefined {
   if (new RegExp(WORKSPACE_PATTERN).test(text)) return undefined;
   const { git, ref } = parseWorkspace(text);
   if (git.trim() === '') return 'the address of a git repository is missing';
-  if (!new RegExp(NO_FLAG_OR_PASSWORD).test(text) && !git.startsWith('-'))
-    return 'a password in the address would be stored with the run: leave it out, and use a credential helper of git or a key';
+  if (!new RegExp(NO_FLAG_OR_SECRET).test(text) && !git.startsWith('-'))
+    return 'a password or token in the address would be stored with the run: leave out what is before the `@`, and use a credential helper of git or a key';
   if (ref !== null && !new RegExp(GIT_REF_PATTERN).test(ref))
     return `\`${ref}\` cannot be the name of a branch or tag, or a commit`;
   return 'this is not the address of a git repository';

@@ -3,8 +3,9 @@ import type { Turn } from '../core/due.ts';
 import type { AppliedStep, Event } from '../core/event.ts';
 import type { WhenLost } from '../core/fleet-options.ts';
 import { getAgent, type Run } from '../core/run.ts';
-import type { HomeLost, Signal } from '../core/signal.ts';
-import type { WorkspaceLeft } from '../core/workspace-signal.ts';
+import type { Failed, HomeLost, Signal } from '../core/signal.ts';
+import type { WorkspaceSignal } from '../core/workspace-signal.ts';
+import type { WorkspaceTurn } from '../core/worktree-turns.ts';
 import type { World } from '../engine/world.ts';
 import type { QueuedTurn } from './queues.ts';
 import { spreadWorktree } from './spread-worktree.ts';
@@ -143,7 +144,7 @@ export class TravellingRun implements World {
     const isClone = turn.kind === 'workspace';
     const watched = {
       ...travelling,
-      whenLost: isUnused ? 'rehome' : isClone ? 'wait' : this.start.whenLost,
+      whenLost: isUnused ? 'rehome' : isClone && this.start.whenLost === 'rehome' ? 'wait' : this.start.whenLost,
       isScript: turn.kind === 'script',
       canMove: () =>
         isUnused || (this.latest.workspace === null && getAgent(this.latest, turn.agent).worktree === null),
@@ -153,7 +154,7 @@ export class TravellingRun implements World {
     const withdrawn = await travel.database.whenReachable(() => withdrawTurn(travel.database, travelling));
     // It has ended just before: that counts.
     if (withdrawn === null) return travel.waitForEnd(travelling, over.signal);
-    if (isClone) return turn.isWanted ? null : leftBehind(travelling.home, outcome.at);
+    if (isClone) return leaveBehind(turn, travelling.home, outcome);
     if (outcome.kind === 'home_lost') return { ...outcome, mayHaveRun: !withdrawn.isUnbegun };
     // What has no record cannot fail: it is taken again when the run goes on.
     return 'number' in turn ? outcome : null;
@@ -186,10 +187,14 @@ export class TravellingRun implements World {
   }
 }
 
-/** The clone of a run that was stopped while the worker was gone that has it. */
-const leftBehind = (home: string, at: number): WorkspaceLeft => ({
-  kind: 'workspace_left',
-  at,
-  content: { kept: true, commits: 0, dirty: false, pushed: false },
-  problem: `the worker ${home} is gone, which has the clone of the run; a resume pushes what is in it`,
-});
+/** What becomes of the clone of a run if the worker is gone that has it, and the run fails for that or is stopped. */
+function leaveBehind(
+  { isWanted }: WorkspaceTurn,
+  home: string,
+  { at, kind }: HomeLost | Failed,
+): WorkspaceSignal | null {
+  const problem = `the worker ${home} is gone, which has the clone of the run; a resume tries again`;
+  const content = { kept: true, commits: 0, dirty: false, pushed: false };
+  if (!isWanted) return { kind: 'workspace_left', at, content, problem };
+  return kind === 'home_lost' ? { kind: 'workspace_refused', at, message: problem } : null;
+}

@@ -29,7 +29,9 @@ export async function pruneWorktrees(
   observe: (worktree: FoundWorktree, problem: string | null) => void,
 ): Promise<void> {
   // One after the other: two branches may each have the commits of the other. The clone of a run comes after its worktrees.
-  for (const worktree of worktrees.filter(({ holds }) => holds === 'nothing').toReversed())
+  const isClone = ({ agent }: FoundWorktree): number => Number(agent === 'main');
+  const empty = worktrees.filter(({ holds }) => holds === 'nothing');
+  for (const worktree of empty.toSorted((a, b) => isClone(a) - isClone(b)))
     observe(worktree, await removeLeftWorktree(worktree, { env }));
 }
 

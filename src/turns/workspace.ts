@@ -139,6 +139,11 @@ export async function leaveWorkspace(
   if ('message' in opened)
     return { content: unknown, problem: `the clone ${wanted.path} is gone, and ${opened.message}` };
   const { place } = opened;
+  if (wanted.place.path !== place.path)
+    return {
+      content: unknown,
+      problem: `the clone ${wanted.place.path} is not on this machine: what is only in it is not pushed`,
+    };
   const git = createGit(place.path, options);
   const held = await inspectClone(git, place);
   if ('problem' in held)

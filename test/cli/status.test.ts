@@ -107,6 +107,7 @@ test('prints the same as one document with --json', async () => {
   expect(JSON.parse((await raymond('status', 'last', '--json')).out)).toStrictEqual({
     run_id: 'r1',
     name: 'wf',
+    workspace: null,
     workflow: 'wf',
     workflow_path: join(cwd, 'wf'),
     run_folder: join(cwd, '.raymond/tasks/r1/shared'),

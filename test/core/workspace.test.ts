@@ -110,6 +110,15 @@ describe('the clone of a run', () => {
     expect([driver.run.status, driver.agent().phase]).toStrictEqual(['completed', { kind: 'ended', result: 'done' }]);
   });
 
+  test('that cannot be pushed is told, too, if the run was stopped when its agents had ended', () => {
+    const driver = started();
+    make(driver);
+    driver.answer('<result>done</result>');
+    driver.apply({ kind: 'stopped', at: 5500, by: 'interrupted' });
+    leave(driver, 'there was no time');
+    expect([driver.run.status, driver.run.stop?.kind]).toStrictEqual(['paused', 'workspace']);
+  });
+
   test('that comes after the run was stopped waits for the resume', () => {
     const driver = started();
     driver.apply({ kind: 'stopped', at: 4000, by: 'stopped' });
@@ -161,6 +170,8 @@ describe('the address of a workspace', () => {
 
   test.each([
     ['https://me:secret@host/app.git', /password/],
+    ['https://ghp_secret@github.com/team/app.git', /password or token/],
+    ['HTTP://secret@host/app.git#main', /password or token/],
     ['#main', /missing/],
     ['--upload-pack=x', /not the address/],
     ['/r#a b', /cannot be the name/],

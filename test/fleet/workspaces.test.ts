@@ -106,6 +106,36 @@ describe('a run with a workspace', { timeout: 120_000 }, () => {
     expect([worktreesOf('one'), worktreesOf('two')]).toStrictEqual([[], []]);
   });
 
+  test('waits for the worker that has its clone, even to be rehomed; it says so, can be stopped, and loses nothing', async () => {
+    await fleet.database.query(`update raymond.about set worker_deadline = '2 seconds'`);
+    const [at, gate] = [join(fleet.folder, 'at'), join(fleet.folder, 'gate')];
+    fleet.write({
+      'small/START.sh': `#!/bin/bash\necho x > x; git add . && ${COMMIT} x; echo "<result>done</result>"\n`,
+      'remote.git/hooks/pre-receive': `#!/bin/sh\ntouch '${at}'; until [ -e '${gate}' ]; do sleep 0.02; done\n`,
+    });
+    execFileSync('chmod', ['+x', join(remote(), 'hooks/pre-receive')]);
+    const one = await startWorker('one', '--label', 'first=yes');
+    const running = fleet.run('run', 'small', '--run-id', 'r1', '--workspace', 'remote.git', '--when-lost', 'rehome');
+    await expect.poll(() => existsSync(at), { timeout: 20_000 }).toBe(true);
+    const two = await startWorker('two');
+    await one.kill('SIGKILL');
+    await two.says('r1 is given to two');
+    await expect
+      .poll(async () => (await fleet.run('status', 'r1')).out, { timeout: 30_000 })
+      .toContain('the worker one');
+    await fleet.run('stop', 'r1', '--now');
+    expect(await running).toMatchObject({
+      code: 3,
+      out: 'done\n',
+      err: expect.stringContaining('the worker one is gone'),
+    });
+    writeFileSync(gate, '');
+    await startWorker('one', '--label', 'first=yes');
+    const resumed = await fleet.run('resume', 'r1');
+    expect(resumed, resumed.err).toMatchObject({ code: 0, out: 'done\n' });
+    expect(git(remote(), 'show', 'raymond/r1/main:x')).toBe('x');
+  });
+
   test('waits if the repository refuses it, with a sentence, and a resume pushes from the worker that has it', async () => {
     fleet.write({ ...WORKFLOW, 'remote.git/hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
     execFileSync('chmod', ['+x', join(remote(), 'hooks/pre-receive')]);

@@ -349,6 +349,15 @@ describe('a clone is left', () => {
     expect(git(moved, 'show', `${BRANCH}:b.txt`)).toBe('b.txt');
   });
 
+  test('not as pushed, if it is on another machine: what is in it is not known', async () => {
+    const { folder } = newScene();
+    const place = { ...(await made(folder)), path: '/elsewhere/main' };
+    expect(await left(folder, place)).toMatchObject({
+      content: { pushed: false },
+      problem: expect.stringContaining('/elsewhere/main is not on this machine'),
+    });
+  });
+
   test('at once by whoever ends everything, while it is pushed', async () => {
     const { folder, remote, path } = newScene();
     const place = await made(folder);

@@ -76,8 +76,11 @@ export function handleWorkspaceLeft(run: Run, { at, content, problem, warning }:
 }
 
 function stopFor(run: Run, message: string, at: number): Step {
-  const stop = strongerStop(run.stop, { kind: 'workspace', message });
-  return { run: { ...run, stop }, events: [{ kind: 'run_stopping', at, stop: { kind: 'workspace', message } }] };
+  const own = { kind: 'workspace', message } as const;
+  // Another stop does not matter to agents that have all ended.
+  const isDone = deriveAgentsStatus({ ...run, stop: null }) === 'completed';
+  const stop = isDone ? own : strongerStop(run.stop, own);
+  return { run: { ...run, stop }, events: [{ kind: 'run_stopping', at, stop: own }] };
 }
 
 function warn(run: Run, at: number, message: string | undefined): readonly Event[] {
