@@ -63,6 +63,12 @@ export async function claimWorkerName(
   );
   await database.whenReachable(() =>
     database.transaction(async (client) => {
+      // A name that nobody has had has no row to lock, and two may take it at the same moment.
+      await client.query(
+        `insert into raymond.workers (name, token, host, pid, identity, slots) values ($1, '', '', 0, '{}', 1)
+         on conflict do nothing`,
+        [name],
+      );
       const { rows } = await client.query<HolderRow>(
         `select token, host, pid, identity, ${IS_ALIVE} as is_alive,
            extract(epoch from now() - beat_at)::float * 1000 as silent_ms
