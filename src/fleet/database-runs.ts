@@ -140,7 +140,9 @@ async function resumeRun(database: Database, id: string, request: ResumeRequest)
       );
       const [row] = rows;
       if (row === undefined) throw new RaymondError(`no such run: ${id}`, { exitCode: EXIT.usage });
-      if (row.begun < row.life || row.status === 'running') return row.life;
+      const isDriven = row.begun >= row.life && row.status === 'running';
+      if (isDriven && (retry || Object.keys(options).length > 0)) throw isRunningError(id);
+      if (isDriven || row.begun < row.life) return row.life;
       const wanted = { run: id, life: row.life + 1, options, retry };
       await client.query(
         `update raymond.runs set life = life + 1, status = 'running', stop = null, request = $2, updated_at = now()
@@ -153,6 +155,12 @@ async function resumeRun(database: Database, id: string, request: ResumeRequest)
   );
   return followDatabaseRun(database, { initial: run, fromSeq: run.seq + 1, life }, request);
 }
+
+const isRunningError = (id: string): RaymondError =>
+  new RaymondError(`The run ${id} is running: options and --retry have no effect on it.`, {
+    exitCode: EXIT.usage,
+    hint: `Stop it first: \`raymond stop ${id}\`. Without them, \`raymond resume ${id}\` follows it.`,
+  });
 
 /** Does something with the queues that may be done twice, and waits for the database if it cannot be reached. */
 const withQueues = <T>(database: Database, action: (queues: QueueClient) => Promise<T>): Promise<T> =>

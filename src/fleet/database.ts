@@ -87,6 +87,8 @@ export class Database {
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 const CONNECT_WITHIN_MS = 10_000;
+const KEEP_ALIVE_AFTER_MS = 10_000;
+const ANSWER_WITHIN_MS = 30_000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
 /** Opens a database; nothing is sent to it yet. */
@@ -98,6 +100,9 @@ export async function openDatabase(address: string, connections = 4, onWait?: On
     max: connections,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     keepAlive: true,
+    // Who vanishes without a word is noticed.
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    query_timeout: ANSWER_WITHIN_MS,
     // Whoever stands still in a transaction must not keep its locks.
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     application_name: 'raymond',
@@ -123,7 +128,7 @@ const TLS = /SSL|TLS|CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/i;
 /** The codes of PostgreSQL have a digit; those of the system, such as EPERM, have none. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 const UNREACHABLE_WORDS =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered|the database system is (starting up|shutting down|not yet accepting connections|in recovery mode)|terminating connection|(Unable to connect to system database|Failed to initialize workflow executor).*(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/;
+  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered|the database system is (starting up|shutting down|not yet accepting connections|in recovery mode)|terminating connection|(Unable to connect to system database|Failed to initialize workflow executor).*(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/;
 
 /** Whether a text of somebody else says that the database cannot be reached just now. */
 export const soundsUnreachable = (text: string): boolean =>

@@ -43,6 +43,10 @@ async function removeRun(database: Database, id: string): Promise<void> {
   );
   const queues = await QueueClient.open(database);
   try {
+    const [found] = await database.query<{ status: string }>('select status from raymond.runs where id = $1', [id]);
+    if (found?.status === 'running') throw isRunningError(id);
+    // Before its row goes: an entry that is left would stand in the way of a later run of this id.
+    await queues.forgetRun(id);
     await database.transaction(async (client) => {
       const { rows } = await client.query<{ driver: string | null }>(
         `delete from raymond.runs where id = $1 and status <> 'running' returning driver`,
@@ -52,7 +56,6 @@ async function removeRun(database: Database, id: string): Promise<void> {
       if (row === undefined) throw isRunningError(id);
       await insertRemovals(client, id, [...new Set([row.driver, ...homes].filter((name) => name !== null))]);
     });
-    await queues.forgetRun(id);
     await database.transaction(async (client) => {
       await client.query(`select pg_advisory_xact_lock(${WORKFLOWS_LOCK})`);
       await client.query('delete from raymond.workflows where hash not in (select workflow from raymond.runs)');

@@ -60,7 +60,7 @@ export async function insertRun(
 }
 
 /** Loads a run as of its last step: its snapshot and the rows of the journal after it, seen at one moment. */
-export async function loadRunRows(database: Database, id: string): Promise<SavedRun> {
+export async function loadRunRows(database: Pick<Database, 'name' | 'query'>, id: string): Promise<SavedRun> {
   const rows = await database.query<{ snapshot: string; change: string | null }>(
     `select case when row_number() over (order by journal.seq) = 1 then snapshot end as snapshot, change
      from raymond.runs left join raymond.journal on run = id and journal.seq > snapshot_seq

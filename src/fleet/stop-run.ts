@@ -62,7 +62,11 @@ function stopUndriven(database: Database, id: string): Promise<'driven' | 'at_re
     const [row] = rows;
     if (row === undefined || row.status !== 'running') return 'at_rest';
     if (row.is_driven) return 'driven';
-    const { run } = await loadRunRows(database, id);
+    // Through the same connection: others may wait for one, too.
+    const { run } = await loadRunRows(
+      { name: database.name, query: async (sql, values = []) => (await client.query(sql, [...values])).rows },
+      id,
+    );
     const set = `update raymond.runs set status = $2, begun = life, stop = null, waits_for = null`;
     if (run.status !== 'running') {
       // It was asked to go on, and nobody has begun with that.

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,10 +55,8 @@ export class TurnFilesCache {
 
   /** The folder of a turn; it does not exist if the database has no files of the turn. */
   async folderOf(run: string, { agent, number }: Pick<TurnRef, 'agent' | 'number'>): Promise<string> {
-    const folder = join(
-      this.makeRoot(),
-      `${number}-${Buffer.from(`${run}/${agent}`).toString('base64url').slice(0, 200)}`,
-    );
+    const key = createHash('sha256').update(`${run}/${agent}`).digest('hex');
+    const folder = join(this.makeRoot(), `${number}-${key}`);
     if (existsSync(folder)) return folder;
     const [row] = await this.database.query<{ files: Buffer }>(
       'select files from raymond.turns where run = $1 and agent = $2 and number = $3',

@@ -70,6 +70,9 @@ describe('stop of a run that no worker has', () => {
     const worker = await fleet.worker('one');
     const following = fleet.run('run', 'gate', '--run-id', 'gated');
     await expect.poll(trace, { timeout: 10_000 }).toBe('start\n');
+    const refused = await fleet.run('resume', 'gated', '--budget', '3');
+    expect(refused).toMatchObject({ code: 64, out: '' });
+    expect(refused.err).toContain('The run gated is running: options and --retry have no effect on it.');
     await worker.kill();
     await fleet.database.query(`update raymond.workers set beat_at = now() - interval '1 minute'`);
     const stopped = await fleet.run('stop', 'gated');
