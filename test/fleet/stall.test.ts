@@ -8,16 +8,16 @@ test('a worker that stood still past its deadline has lost its name and its runs
   const server = await PostgresServer.start();
   const fleet = await Fleet.open(server);
   try {
-    await fleet.database.query(`update raymond.about set worker_deadline = '2 seconds'`);
+    await fleet.database.query(`update raymond.about set worker_deadline = '4 seconds'`);
     fleet.write({
       ...GATE,
     });
     const first = await fleet.worker('one');
     const following = fleet.run('run', 'gate', '--run-id', 'gated');
-    await expect.poll(() => existsSync(join(fleet.folder, 'trace')), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(fleet.folder, 'trace')), { timeout: 60_000 }).toBe(true);
     first.child.kill('SIGSTOP');
     const status = async (): Promise<string> => (await fleet.run('status', 'gated')).out;
-    await expect.poll(status, { timeout: 20_000 }).toContain('It waits for its worker one, which is not running.');
+    await expect.poll(status, { timeout: 60_000 }).toContain('It waits for its worker one, which is not running.');
     const second = await fleet.worker('one');
     await second.says('gated is taken up');
     first.child.kill('SIGCONT');
