@@ -145,7 +145,7 @@ interface RunRow extends WorkflowColumns {
 
 async function readRow(database: Database, id: string): Promise<RunRow | undefined> {
   const [row] = await database.query<RunRow>(
-    'select status, life, begun, move, announced, epoch, stop, workflow, workflow_path from raymond.runs where id = $1',
+    'select status, life, begun, move, announced, epoch, stop, workflow, workflow_path, mark from raymond.runs where id = $1',
     [id],
   );
   return row;

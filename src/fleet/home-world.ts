@@ -62,7 +62,7 @@ export async function openHomeWorld(
 ): Promise<HomeWorld> {
   const { database, layout, env } = worker;
   const [row] = await database.whenReachable(() =>
-    database.query<WorkflowColumns>('select workflow, workflow_path from raymond.runs where id = $1', [run.id]),
+    database.query<WorkflowColumns>('select workflow, workflow_path, mark from raymond.runs where id = $1', [run.id]),
   );
   if (row === undefined) throw new Error(`the run ${run.id} is gone`);
   const { adapt, runtimeOf } = await openRunHere(worker, run.id, row);

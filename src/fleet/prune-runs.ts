@@ -48,13 +48,15 @@ async function removeRun(database: Database, id: string): Promise<void> {
     // Before its row goes: an entry that is left would stand in the way of a later run of this id.
     await queues.forgetRun(id);
     await database.transaction(async (client) => {
-      const { rows } = await client.query<{ driver: string | null }>(
-        `delete from raymond.runs where id = $1 and status <> 'running' returning driver`,
+      const { rows } = await client.query<{ driver: string | null; mark: string }>(
+        `delete from raymond.runs where id = $1 and status <> 'running' returning driver, mark`,
         [id],
       );
       const [row] = rows;
       if (row === undefined) throw isRunningError(id);
-      await insertRemovals(client, id, [...new Set([row.driver, ...homes].filter((name) => name !== null))]);
+      await insertRemovals(client, { run: id, mark: row.mark }, [
+        ...new Set([row.driver, ...homes].filter((name) => name !== null)),
+      ]);
     });
     await database.transaction(async (client) => {
       await client.query(`select pg_advisory_xact_lock(${WORKFLOWS_LOCK})`);

@@ -1,7 +1,10 @@
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { PoolClient } from 'pg';
 import { errorMessageOf } from '../errors.ts';
-import { createFilePrunePlace } from '../runtime/prune.ts';
+import { createFilePrunePlace, type PrunePlace } from '../runtime/prune.ts';
+import { makePrivateFolder } from '../store/files.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { Database } from './database.ts';
 
@@ -15,52 +18,96 @@ const LOOK_EVERY_MS = 2_000;
 /** Tells workers to remove their files of a run, as a part of a transaction: these, and all that there are. */
 export async function insertRemovals(
   client: Pick<PoolClient, 'query'>,
-  run: string,
+  { run, mark }: { readonly run: string; readonly mark: string },
   workers: readonly string[],
 ): Promise<void> {
   await client.query(
-    `insert into raymond.removals (run, worker)
-     select $1, unnest($2::text[]) union select $1, name from raymond.workers on conflict do nothing`,
-    [run, workers],
+    `insert into raymond.removals (run, mark, worker)
+     select $1, $2, unnest($3::text[]) union select $1, $2, name from raymond.workers on conflict do nothing`,
+    [run, mark, workers],
   );
+}
+
+/** The folders of the runs of a worker. Each holds the mark of its run: a later run may have the same id. */
+export class RunFolders {
+  private readonly layout: StoreLayout;
+  private readonly place: PrunePlace;
+  /** One after the other: nothing may be made in a folder that is being removed. */
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(layout: StoreLayout, env: NodeJS.ProcessEnv) {
+    this.layout = layout;
+    this.place = createFilePrunePlace(dirname(layout.root), env);
+  }
+
+  /** Makes the folder of a run that goes on here; what an earlier run of this id has left is removed first. */
+  take(run: string, mark: string): Promise<void> {
+    return this.inTurn(async () => {
+      const found = this.readMark(run);
+      if (found === mark) return;
+      if (found !== null) await this.removeFiles(run);
+      await makePrivateFolder(this.layout.runFolder(run), true);
+      await writeFile(this.markFile(run), mark, { mode: 0o600 });
+    });
+  }
+
+  /** Removes what is here of a run that is gone. A later run of this id keeps its files. */
+  remove(run: string, mark: string): Promise<void> {
+    return this.inTurn(async () => {
+      const found = this.readMark(run);
+      if (found === null || found === mark) await this.removeFiles(run);
+    });
+  }
+
+  private async removeFiles(id: string): Promise<void> {
+    const worktrees = await this.place.findWorktrees(id);
+    await this.place.remove({ id, status: null, bytes: 0, changedAt: 0, worktrees });
+  }
+
+  private readMark(run: string): string | null {
+    try {
+      return readFileSync(this.markFile(run), 'utf8');
+    } catch {
+      return null;
+    }
+  }
+
+  private markFile = (run: string): string => join(this.layout.runFolder(run), 'mark');
+
+  private inTurn(action: () => Promise<void>): Promise<void> {
+    const next = this.last.then(action, action);
+    this.last = next.catch(() => {});
+    return next;
+  }
 }
 
 /** Removes what this worker has of runs that are gone, now and then; returns a function that ends that. */
 export function removeGoneRuns(
   database: Database,
-  {
-    name,
-    layout,
-    env,
-    warn,
-  }: {
-    readonly name: string;
-    readonly layout: StoreLayout;
-    readonly env: NodeJS.ProcessEnv;
-    readonly warn: (message: string) => void;
-  },
+  name: string,
+  folders: RunFolders,
+  warn: (message: string) => void,
 ): () => void {
-  const place = createFilePrunePlace(dirname(layout.root), env);
   const told = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   const look = async (): Promise<void> => {
-    // A run that has got the id of one that is gone keeps its files.
-    const rows = await database.query<{ run: string }>(
-      'select run from raymond.removals where worker = $1 and run not in (select id from raymond.runs)',
+    const rows = await database.query<{ run: string; mark: string }>(
+      'select run, mark from raymond.removals where worker = $1',
       [name],
     );
-    for (const { run: id } of rows) {
+    for (const { run: id, mark } of rows) {
       try {
-        const worktrees = await place.findWorktrees(id);
-        await place.remove({ id, status: null, bytes: 0, changedAt: 0, worktrees });
+        await folders.remove(id, mark);
       } catch (error) {
         // Such as a turn that still runs: it is tried again.
         if (!told.has(id)) warn(`the files of ${id}, which is gone, stay for now: ${errorMessageOf(error)}`);
         told.add(id);
         continue;
       }
-      await database.query('delete from raymond.removals where worker = $1 and run = $2', [name, id]);
+      await database.query('delete from raymond.removals where worker = $1 and run = $2 and mark = $3', [
+        ...[name, id, mark],
+      ]);
     }
   };
   const lookAgain = (): void => {

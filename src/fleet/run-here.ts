@@ -9,6 +9,7 @@ import { openWorkflow } from '../workflow/workflow.ts';
 import { createConversationCopies } from './conversation-rows.ts';
 import type { Database } from './database.ts';
 import { createDatabaseAnswers } from './database-answers.ts';
+import type { RunFolders } from './removals.ts';
 import type { Requests } from './requests.ts';
 import type { Travel } from './travel.ts';
 import { insertTurnFiles } from './turn-rows.ts';
@@ -33,6 +34,7 @@ export interface WorkerContext {
   readonly idleLimit: IdleLimit;
   /** Takes turns to other workers. */
   readonly travel: Travel;
+  readonly folders: RunFolders;
   readonly warn: (message: string) => void;
 }
 
@@ -44,19 +46,21 @@ export interface RunHere {
   readonly runtimeOf: (run: Run) => Runtime;
 }
 
-/** The workflow of a run: its hash, and its path in the archive. */
+/** The workflow of a run: its hash, and its path in the archive; and the mark of the run. */
 export interface WorkflowColumns {
   readonly workflow: string;
   readonly workflow_path: string;
+  readonly mark: string;
 }
 
 /** Makes what a run needs on this worker: its workflow is unpacked. */
 export async function openRunHere(
   worker: WorkerContext,
   id: string,
-  { workflow: hash, workflow_path: workflowPath }: WorkflowColumns,
+  { workflow: hash, workflow_path: workflowPath, mark }: WorkflowColumns,
 ): Promise<RunHere> {
   const { name, database, requests, layout, warn } = worker;
+  await worker.folders.take(id, mark);
   const folder = join(layout.root, 'workflows');
   const path = await unpackWorkflow(folder, hash, workflowPath, () =>
     database.whenReachable(() => readArchive(database, hash)),

@@ -114,8 +114,9 @@ create table raymond.turn_requests (
 );
 create table raymond.removals (
   run text not null,
+  mark text not null,
   worker text not null,
-  primary key (run, worker)
+  primary key (run, mark, worker)
 );
 create table raymond.workers (
   name text primary key,

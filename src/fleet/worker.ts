@@ -11,7 +11,7 @@ import { endLeftovers } from './leftovers.ts';
 import { LostHomes } from './lost-homes.ts';
 import { placeRun } from './place-run.ts';
 import { type DriveRequest, QueueClient, type QueuedTurn, serveQueues } from './queues.ts';
-import { removeGoneRuns } from './removals.ts';
+import { RunFolders, removeGoneRuns } from './removals.ts';
 import { Requests } from './requests.ts';
 import type { WorkerContext } from './run-here.ts';
 import { checkSchema } from './schema.ts';
@@ -81,6 +81,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   const queues = await database.whenReachable(() => QueueClient.open(database));
   const worker: WorkerContext = {
     ...{ name, database, requests, layout, leaving: leaving.signal, env: request.env, warn: say },
+    folders: new RunFolders(layout, request.env),
     bootId: workerName.identity.bootId,
     countGaps: workerName.countGaps,
     wrapWorld: new Slots(slots, leaving.signal).wrap,
@@ -120,7 +121,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   await endLeftovers(worker).catch((error: unknown) => say(errorMessageOf(error)));
   const served = await serveQueues(database, name, { place, drive, turn }, say);
   requests.start();
-  const stopRemoving = removeGoneRuns(database, { name, layout, env: request.env, warn: say });
+  const stopRemoving = removeGoneRuns(database, name, worker.folders, say);
   let [seenGaps, looks] = [0, LOOKS_FOR_LEFTOVERS];
   const sweeper = setInterval(() => {
     // Its agents may have gone on elsewhere while it was not heard of.

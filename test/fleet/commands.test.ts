@@ -154,6 +154,16 @@ describe('prune', () => {
     await expect.poll(() => existsSync(join(fleet.folder, 'workers/one/.raymond/runs/second'))).toBe(false);
   });
 
+  test('leaves nothing to a later run of the same id, however soon it is started', async () => {
+    await fleet.worker('one');
+    await fleet.run('run', 'hello', '--run-id', 'again');
+    expect(await fleet.run('prune', 'again', '--yes')).toMatchObject({ code: 0 });
+    expect(await fleet.run('run', 'hello', '--run-id', 'again')).toMatchObject({ code: 0, out: 'hello\n' });
+    expect(trace()).toBe('ran\nran\n');
+    await expect.poll(() => count('raymond.removals'), { timeout: 10_000 }).toBe(0);
+    expect(existsSync(join(fleet.folder, 'workers/one/.raymond/runs/again/turns'))).toBe(true);
+  });
+
   test('refuses a run that a worker has', async () => {
     const started = fleet.start(['run', 'hello', '--run-id', 'lonely']);
     await started.says('run lonely');
