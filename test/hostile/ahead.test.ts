@@ -6,6 +6,8 @@ import { answersWith, type FakeCall, fakePrompt, INIT, RESULT, type Step, state 
 import { describe, expect, type FinishedRun, logOf, type Rig, resultOf, test } from './rig.ts';
 
 const RESET = '<reset>NEXT.md</reset>';
+/** Time in which Raymond surely takes note of a process that has started; one that comes too late for its turn counts later. */
+const KEPT: Step = { pause: 1500 };
 
 /** A state that leaves no other way than a reset, whose turn does something before it answers. */
 const resetting = (...before: readonly Step[]): string =>
@@ -72,7 +74,7 @@ describe.concurrent('Claude Code that is started ahead', () => {
 
   test('is not used if git sees another project, and not started there again', async ({ rig }) => {
     execFileSync('git', ['init'], { cwd: rig.cwd, stdio: 'ignore' });
-    const both = fakePrompt(during({ ahead: true }, { touch: 'new' }), during({ pause: 300 }, { mark: 'again' }));
+    const both = fakePrompt(during({ ahead: true }, KEPT, { touch: 'new' }), during({ pause: 300 }, { mark: 'again' }));
     const again: string[] = [];
     rig.onceMarked('again', () => again.push(...conversationsOf(rig)));
     const finished = await rig.run({
@@ -81,12 +83,15 @@ describe.concurrent('Claude Code that is started ahead', () => {
     });
     expect(resultOf(finished)).toBe('done');
     expect(aheadOf(finished)).toStrictEqual([false, false, false, false]);
-    expect(again.filter((name) => name.endsWith('.ahead'))).toStrictEqual([]);
+    // That of the first turn may not be removed yet.
+    expect(again.filter((name) => name.endsWith('3-main.ahead'))).toStrictEqual([]);
   });
 
   test('is not started any more where three were not used', async ({ rig }) => {
     mkdirSync(join(rig.cwd, 'sub'));
-    const elsewhere = ['sub', '..', 'sub'].map((cd) => saying(`<reset cd="${cd}">START.md</reset>`, { ahead: true }));
+    const elsewhere = ['sub', '..', 'sub', '..', 'sub'].map((cd, at) =>
+      saying(`<reset cd="${cd}">START.md</reset>`, ...(at < 3 ? [{ ahead: true } as const] : []), KEPT),
+    );
     const last = saying(RESET, { pause: 300 }, { mark: 'last' });
     const policy = 'allowed_transitions: [{ tag: reset, target: START.md }, { tag: reset, target: NEXT.md }]';
     const there: string[] = [];
@@ -94,8 +99,8 @@ describe.concurrent('Claude Code that is started ahead', () => {
     const files = { 'START.md': state(policy, fakePrompt(...elsewhere, last)), 'NEXT.md': fakePrompt(RESULT) };
     const finished = await rig.run(files);
     expect(resultOf(finished)).toBe('done');
-    expect(aheadOf(finished)).toStrictEqual([false, false, false, false, false]);
-    expect(there.filter((name) => name.endsWith('.ahead'))).toStrictEqual([]);
+    expect(aheadOf(finished)).toStrictEqual([false, false, false, false, false, false, false]);
+    expect(there.filter((name) => name.endsWith('6-main.ahead'))).toStrictEqual([]);
   });
 
   test('ends when the run is to stop', async ({ rig }) => {
