@@ -1,7 +1,7 @@
 /** Linear work grows eightfold, quadratic work 64-fold; a machine under load blurs both. */
 export const FAR_BELOW_QUADRATIC = 24;
 
-const ATTEMPTS = 5;
+const ATTEMPTS = 20;
 
 /**
  * How much more CPU time the work takes on something large than on an eighth of it: 8 if it is linear, 64 if it is
