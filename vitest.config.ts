@@ -12,7 +12,10 @@ export default defineConfig({
     // Tests mostly wait for processes that they have started, so every processor can have a worker.
     maxWorkers: '100%',
     // Nobody's own settings may change what is tested, also in processes that a test starts.
-    env: { XDG_CONFIG_HOME: join(tmpdir(), 'raymond-tests-have-no-settings') },
+    env: {
+      XDG_CONFIG_HOME: join(tmpdir(), 'raymond-tests-have-no-settings'),
+      ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', GIT_CEILING_DIRECTORIES: tmpdir() },
+    },
     globalSetup: 'test/remove-settings.ts',
     setupFiles: 'test/property-seed.ts',
     testTimeout: 30_000,

@@ -1,11 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { git } from '../git.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
-
-const git = ({ cwd }: CliProject, ...args: readonly string[]): string =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd, encoding: 'utf8' }).trim();
 
 /** What the worker of each name does in its worktree, the last as its transition. */
 const WORKERS = {
@@ -22,8 +19,8 @@ async function projectWithWorktrees(...names: readonly (keyof typeof WORKERS)[])
   file('START.sh', `echo '${names.map((name) => `<fork worktree="auto">${name}</fork>`).join('')}<join>END</join>'`);
   for (const name of names) file(`${name}.sh`, WORKERS[name]);
   file('END.sh', 'cat "$RAYMOND_RESULTS_FILE" > results.json; echo "<result>done</result>"');
-  git(project, 'init', '-q');
-  git(project, 'commit', '-q', '--allow-empty', '-m', 'first');
+  git(project.cwd, 'init', '-q');
+  git(project.cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
   const run = await project.raymond('START.sh', '--run-id', 'r1');
   return { project, run };
 }
@@ -38,7 +35,7 @@ describe('worktrees that workers have left', () => {
     const { project, run } = await projectWithWorktrees('commits', 'changes', 'idle', 'fails');
     const folder = join(project.cwd, '.raymond/worktrees/r1');
     expect(run.code).toBe(0);
-    expect(JSON.parse(execFileSync('cat', [join(project.cwd, 'results.json')], { encoding: 'utf8' }))).toMatchObject([
+    expect(JSON.parse(readFileSync(join(project.cwd, 'results.json'), 'utf8'))).toMatchObject([
       { status: 'ended', branch: 'raymond/r1/main_commit1', commits: 1, dirty: false },
       { status: 'ended', worktree: join(folder, 'main_change2'), commits: 0, dirty: true },
       { status: 'ended', branch: null, worktree: null, commits: 0, dirty: false },
@@ -69,7 +66,7 @@ describe('worktrees that workers have left', () => {
 
   test('hold nothing new once their branch is merged: --prune shows them, and removes them with --yes', async () => {
     const { project } = await projectWithWorktrees('commits', 'changes');
-    git(project, 'merge', '-q', 'raymond/r1/main_commit1');
+    git(project.cwd, 'merge', '-q', 'raymond/r1/main_commit1');
     const before = [
       ['main_change2', 'work', 0, true, false],
       ['main_commit1', 'nothing', 0, false, false],
@@ -84,15 +81,15 @@ describe('worktrees that workers have left', () => {
       before[0],
       ['main_commit1', 'nothing', 0, false, true],
     ]);
-    expect(git(project, 'branch', '--list', 'raymond/*')).toBe('+ raymond/r1/main_change2');
+    expect(git(project.cwd, 'branch', '--list', 'raymond/*')).toBe('+ raymond/r1/main_change2');
     expect((await project.raymond('worktrees', '--yes')).code).toBe(64);
   });
 
   test('of which two have the same commit are not both removed', async () => {
     const { project } = await projectWithWorktrees('commits', 'changes');
     const tree = join(project.cwd, '.raymond/worktrees/r1/main_change2');
-    git(project, '-C', tree, 'clean', '-qf');
-    git(project, '-C', tree, 'reset', '-q', '--hard', 'raymond/r1/main_commit1');
+    git(project.cwd, '-C', tree, 'clean', '-qf');
+    git(project.cwd, '-C', tree, 'reset', '-q', '--hard', 'raymond/r1/main_commit1');
     expect((await held(project)).map(([, holds]: string[]) => holds)).toStrictEqual(['nothing', 'nothing']);
     const { code, out, err } = await project.raymond('worktrees', '--prune', '--yes');
     expect([code, out]).toStrictEqual([64, 'Removed 1 worktree.\n']);
@@ -101,12 +98,12 @@ describe('worktrees that workers have left', () => {
 
   test('stay when their run is removed if they hold work', async () => {
     const { project } = await projectWithWorktrees('commits', 'changes');
-    git(project, 'merge', '-q', 'raymond/r1/main_commit1');
+    git(project.cwd, 'merge', '-q', 'raymond/r1/main_commit1');
     const line = '1 worktree holds work and stays: raymond worktrees lists it.\n';
     expect((await project.raymond('prune')).err).toContain(line);
     expect((await project.raymond('prune', '--yes')).err).toBe(line);
     expect(await held(project)).toStrictEqual([['main_change2', 'work', 0, true, false]]);
-    expect(git(project, 'worktree', 'list').split('\n')).toHaveLength(2);
+    expect(git(project.cwd, 'worktree', 'list').split('\n')).toHaveLength(2);
   });
 
   test('that are none any more are told of and never removed, unless they are empty', async () => {

@@ -1,27 +1,21 @@
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { explainDatabaseError, openDatabase, soundsUnreachable } from '../../src/fleet/database.ts';
 import { placeRun } from '../../src/fleet/place-run.ts';
 import { QueueClient } from '../../src/fleet/queues.ts';
-import { PostgresServer } from '../postgres/server.ts';
-import { Fleet } from './fleet.ts';
+import type { PostgresServer } from '../postgres/server.ts';
+import type { Fleet } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
 let server: PostgresServer;
 let fleet: Fleet;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-
-afterAll(() => server.stop());
-
-beforeEach(async () => {
-  fleet = await Fleet.open(server);
+useFleet('each', (opened, started) => {
+  fleet = opened;
+  server = started;
   fleet.write({ 'hello/START.sh': '#!/bin/bash\ntouch ran\necho "<result>hello</result>"\n' });
 });
-
-afterEach(() => fleet.close());
 
 const COMMANDS = [['list'], ['run', 'hello'], ['worker', '--name', 'one'], ['database', 'init']] as const;
 

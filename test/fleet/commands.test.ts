@@ -1,21 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openDatabaseRuns } from '../../src/fleet/database-runs.ts';
-import { PostgresServer } from '../postgres/server.ts';
-import { Fleet, GATE } from './fleet.ts';
+import type { PostgresServer } from '../postgres/server.ts';
+import { type Fleet, GATE } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
 let server: PostgresServer;
 let fleet: Fleet;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-
-afterAll(() => server.stop());
-
-beforeEach(async () => {
-  fleet = await Fleet.open(server);
+useFleet('each', (opened, started) => {
+  fleet = opened;
+  server = started;
   fleet.write({
     'hello/START.sh': '#!/bin/bash\necho ran >> trace\necho "<result>hello</result>"\n',
     ...GATE,
@@ -23,8 +19,6 @@ beforeEach(async () => {
     'ask/END.sh': '#!/bin/bash\necho "<result>chosen</result>"\n',
   });
 });
-
-afterEach(() => fleet.close());
 
 const tracePath = (): string => join(fleet.folder, 'trace');
 const trace = (): string => (existsSync(tracePath()) ? readFileSync(tracePath(), 'utf8') : '');

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPage } from '../docs/pages.ts';
-import { PostgresServer } from '../postgres/server.ts';
-import { Fleet } from './fleet.ts';
+import type { Fleet } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
-let server: PostgresServer;
 let fleet: Fleet;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  fleet = await Fleet.open(server);
-});
-
-afterAll(async () => {
-  await fleet.close();
-  await server.stop();
+useFleet('all', (opened) => {
+  fleet = opened;
 });
 
 // The packages are here already, and the database of the test has an address of its own.

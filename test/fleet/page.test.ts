@@ -1,23 +1,18 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openDatabaseRuns } from '../../src/fleet/database-runs.ts';
 import { startServer } from '../../src/server/serve.ts';
 import { findChromium, launch } from '../chromium/browser.ts';
-import { PostgresServer } from '../postgres/server.ts';
-import { Fleet, GATE } from './fleet.ts';
+import { type Fleet, GATE } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
 const chromium = findChromium();
 const why = chromium.kind === 'none' ? ` (${chromium.reason})` : '';
-let server: PostgresServer;
 let fleet: Fleet;
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  fleet = await Fleet.open(server);
-});
-afterAll(async () => {
-  await fleet.close();
-  await server.stop();
+
+useFleet('all', (opened) => {
+  fleet = opened;
 });
 
 test.skipIf(chromium.kind === 'none')(
@@ -51,6 +46,7 @@ test.skipIf(chromium.kind === 'none')(
       await page.click('.cards a');
       await page.click('button.main');
       await shows(/running/);
+      await vi.waitFor(() => expect(existsSync(join(fleet.folder, 'trace'))).toBe(true), 20_000);
       await page.click('text=Stop after the running turns');
       await shows(/stopping/);
       writeFileSync(join(fleet.folder, 'open'), '');

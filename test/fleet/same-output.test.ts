@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PostgresServer } from '../postgres/server.ts';
-import { type Ended, Fleet } from './fleet.ts';
+import { describe, expect, test } from 'vitest';
+import type { Ended, Fleet } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
-let server: PostgresServer;
 let fleet: Fleet;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  fleet = await Fleet.open(server);
+useFleet('all', async (opened) => {
+  fleet = opened;
   fleet.write(WORKFLOW);
   await fleet.worker('one');
-});
-
-afterAll(async () => {
-  await fleet.close();
-  await server.stop();
 });
 
 /** Scripts, prompts with canned answers, a called state, a worker, and a question to a person. */

@@ -1,43 +1,29 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { PostgresServer } from '../postgres/server.ts';
-import { type Command, Fleet } from './fleet.ts';
+import { describe, expect, test } from 'vitest';
+import { git } from '../git.ts';
+import type { Command, Fleet } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
-let server: PostgresServer;
 let fleet: Fleet;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
+useFleet('each', (opened) => {
+  fleet = opened;
 });
-
-afterAll(() => server.stop());
-
-beforeEach(async () => {
-  fleet = await Fleet.open(server);
-});
-
-afterEach(() => fleet.close());
 
 const file = (name: string): string => join(fleet.folder, name);
 
-const git = (...args: readonly string[]): string =>
-  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {
-    cwd: fleet.folder,
-    encoding: 'utf8',
-    env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' },
-  });
+const gitHere = (...args: readonly string[]): string => git(fleet.folder, ...args);
 
 /** A bare repository with one commit. */
 function makeRemote(): string {
-  git('init', '--quiet', '--bare', '--initial-branch=main', 'remote.git');
-  git('init', '--quiet', '--initial-branch=main', 'first');
+  gitHere('init', '--quiet', '--bare', '--initial-branch=main', 'remote.git');
+  gitHere('init', '--quiet', '--initial-branch=main', 'first');
   mkdirSync(file('first/app'));
   writeFileSync(file('first/app/a.txt'), 'one\n');
-  git('-C', 'first', 'add', '.');
-  git('-C', 'first', 'commit', '--quiet', '-m', 'first');
-  git('-C', 'first', 'push', '--quiet', '../remote.git', 'main');
+  gitHere('-C', 'first', 'add', '.');
+  gitHere('-C', 'first', 'commit', '--quiet', '-m', 'first');
+  gitHere('-C', 'first', 'push', '--quiet', '../remote.git', 'main');
   return file('remote.git');
 }
 
@@ -103,7 +89,7 @@ describe('workers with worktrees of their own, in a run that works in a clone', 
         dirty: false,
         pushed: true,
       });
-      expect(git('-C', remote, 'log', '--format=%s', `raymond/wide/${id}`)).toMatch(/^part \d\ntwo\nfirst\n$/);
+      expect(gitHere('-C', remote, 'log', '--format=%s', `raymond/wide/${id}`)).toMatch(/^part \d\ntwo\nfirst$/);
     }
     const results = JSON.parse(readFileSync(file('trace.json'), 'utf8'));
     expect(results).toMatchObject(Array(4).fill({ remote, commits: 1, worktree: null }));
@@ -129,7 +115,7 @@ describe('workers with worktrees of their own, in a run that works in a clone', 
     expect(await following).toMatchObject({ code: 0, out: 'joined\n' });
     expect(trace().map((line) => line.slice(4))).toStrictEqual(Array(4).fill('two app'));
     for (const n of [1, 2, 3, 4])
-      expect(git('-C', remote, 'log', '--format=%s', `raymond/wide/main_work${n}`)).toBe(`part ${n}\ntwo\nfirst\n`);
+      expect(gitHere('-C', remote, 'log', '--format=%s', `raymond/wide/main_work${n}`)).toBe(`part ${n}\ntwo\nfirst`);
   });
 
   test('get another home if theirs is gone before they could begin', async () => {

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { QueueClient } from '../../src/fleet/queues.ts';
 import { sweepRuns } from '../../src/fleet/sweep-runs.ts';
-import { PostgresServer } from '../postgres/server.ts';
-import { Fleet } from './fleet.ts';
+import type { Fleet } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
-let server: PostgresServer;
 let fleet: Fleet;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  fleet = await Fleet.open(server);
-});
-
-afterAll(async () => {
-  await fleet.close();
-  await server.stop();
+useFleet('all', (opened) => {
+  fleet = opened;
 });
 
 const addWorker = (name: string, silentS: number, steadyS: number): Promise<unknown> =>

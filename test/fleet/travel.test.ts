@@ -1,23 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { PostgresServer } from '../postgres/server.ts';
-import { type Command, type Ended, Fleet, WAIT_FOR_OPEN } from './fleet.ts';
+import { describe, expect, test } from 'vitest';
+import { type Command, type Ended, type Fleet, WAIT_FOR_OPEN } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
-let server: PostgresServer;
 let fleet: Fleet;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
+useFleet('each', (opened) => {
+  fleet = opened;
 });
-
-afterAll(() => server.stop());
-
-beforeEach(async () => {
-  fleet = await Fleet.open(server);
-});
-
-afterEach(() => fleet.close());
 
 /** Its second script waits for a file, so that a test decides when it ends. Each says on which worker it runs. */
 const GATE = {

@@ -1,23 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { PostgresServer } from '../postgres/server.ts';
-import { Fleet, GATE } from './fleet.ts';
+import { describe, expect, test } from 'vitest';
+import type { PostgresServer } from '../postgres/server.ts';
+import { type Fleet, GATE } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
 let server: PostgresServer;
 let fleet: Fleet;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
+useFleet('each', (opened, started) => {
+  fleet = opened;
+  server = started;
 });
-
-afterAll(() => server.stop());
-
-beforeEach(async () => {
-  fleet = await Fleet.open(server);
-});
-
-afterEach(() => fleet.close());
 
 const COUNT = {
   'count/START.sh': '#!/bin/bash\necho start >> trace\necho "<goto>MIDDLE.sh</goto>"\n',

@@ -1,21 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { PostgresServer } from '../postgres/server.ts';
-import { type Command, Fleet } from './fleet.ts';
+import { describe, expect, test } from 'vitest';
+import { git } from '../git.ts';
+import type { Command, Fleet } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
-let server: PostgresServer;
 let fleet: Fleet;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-
-afterAll(() => server.stop());
-
-beforeEach(async () => {
-  fleet = await Fleet.open(server);
+useFleet('each', (opened) => {
+  fleet = opened;
   const work = join(fleet.folder, 'work');
   mkdirSync(work);
   writeFileSync(join(work, 'a.txt'), 'a\n');
@@ -24,11 +18,6 @@ beforeEach(async () => {
   git(work, 'commit', '-qm', 'first');
   git(fleet.folder, 'clone', '-q', '--bare', 'work', 'remote.git');
 });
-
-afterEach(() => fleet.close());
-
-const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: folder, encoding: 'utf8' }).trim();
 
 const remote = (): string => join(fleet.folder, 'remote.git');
 const COMMIT = 'git -c user.name=a -c user.email=a@b commit -qm';

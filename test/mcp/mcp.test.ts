@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { TOOLS } from '../../src/mcp/mcp-server.ts';
 import { newCliProject } from '../cli/cli-project.ts';
 import { appears, waiting, writeWorkflow } from '../cli/owners.ts';
+import { git } from '../git.ts';
 
 interface Reply {
   readonly result?: {
@@ -118,10 +119,8 @@ describe('raymond mcp', () => {
 
   test('tells in which worktree an agent works', async () => {
     const { call, cwd, raymond } = connect();
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd });
-    git('init', '-q');
-    git('commit', '-q', '--allow-empty', '-m', 'first');
+    git(cwd, 'init', '-q');
+    git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
     writeWorkflow(cwd, 'wf', {
       'START.sh': `echo '<fork worktree="auto">W</fork><join>END</join>'`,
       'W.sh': 'echo new > new.txt; echo "<result>worked</result>"',

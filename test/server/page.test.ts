@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Browser, findChromium, launch, type Page } from '../chromium/browser.ts';
 import { appears, waiting, writeWorkflow } from '../cli/owners.ts';
+import { git } from '../git.ts';
 import { startSlowRun } from './slow-run.ts';
 import { startTestServer, type TestServer } from './test-server.ts';
 
@@ -207,10 +207,8 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
 
   test('shows in which worktree an agent works, and what it has left there', async () => {
     const server = await startTestServer();
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: server.cwd });
-    git('init', '-q');
-    git('commit', '-q', '--allow-empty', '-m', 'first');
+    git(server.cwd, 'init', '-q');
+    git(server.cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
     writeWorkflow(server.cwd, 'wf', {
       'START.sh': `echo '<fork worktree="auto">W</fork><join>END</join>'`,
       'W.sh': 'echo new > new.txt; echo "<result>worked</result>"',

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,6 +6,7 @@ import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 import { runWorkflow } from '../../src/runtime/start.ts';
 import { createFolderJudge } from '../../src/turns/permitted-folders.ts';
+import { git } from '../git.ts';
 import { newTurnContext } from './turn-context.ts';
 
 /** A folder with a project in it that a run is started in, with its workflow, and other folders beside that. */
@@ -122,19 +122,15 @@ test('the clone that an agent works in is permitted, but not what runs programs 
 test('registered worktrees are permitted, but not a folder that only the repository claims', async () => {
   const root = newFolders();
   rmSync(join(root, 'project', '.git'), { recursive: true });
-  const git = (...args: readonly string[]) =>
-    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
-      cwd: join(root, 'project'),
-      stdio: 'pipe',
-    });
-  git('init', '-q');
-  git('commit', '-q', '--allow-empty', '-m', 'first');
-  git('worktree', 'add', '-q', '../tree', '-b', 'tree');
+  const project = join(root, 'project');
+  git(project, 'init', '-q');
+  git(project, 'commit', '-q', '--allow-empty', '-m', 'first');
+  git(project, 'worktree', 'add', '-q', '../tree', '-b', 'tree');
   mkdirSync(join(root, 'tree', 'deep'));
   expect(await judge(root, 'tree')).toBeUndefined();
   expect(await judge(root, 'tree/deep')).toBeUndefined();
   // From a worktree, its siblings are permitted and the main one is not.
-  git('worktree', 'add', '-q', '../tree2', '-b', 'tree2');
+  git(project, 'worktree', 'add', '-q', '../tree2', '-b', 'tree2');
   expect(await judge(root, 'tree2', [], undefined, 'tree')).toBeUndefined();
   expect(await judge(root, 'project/src', [], undefined, 'tree')).toBe(OUTSIDE);
   const forged = join(root, 'project', '.git', 'worktrees', 'forged', 'gitdir');

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ScriptTurn } from '../../src/core/due.ts';
 import { takeFingerprint } from '../../src/turns/progress.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
+import { git } from '../git.ts';
 import { newTurnContext } from './turn-context.ts';
-
-const ENV = {
-  ...process.env,
-  ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', GIT_CEILING_DIRECTORIES: tmpdir() },
-};
 
 function newFolder(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-progress-'));
@@ -23,13 +18,6 @@ function newFolder(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
-    cwd: folder,
-    env: ENV,
-    encoding: 'utf8',
-  });
-
 function newRepository(): string {
   const folder = newFolder({ 'a.txt': 'a', '.gitignore': 'log\n', 'src/b.txt': 'b' });
   git(folder, 'init', '-q');
@@ -38,7 +26,7 @@ function newRepository(): string {
   return folder;
 }
 
-const OPEN: Partial<TurnContext> = { env: ENV };
+const OPEN: Partial<TurnContext> = { env: process.env };
 
 /** The fingerprint of an answer given in a folder. */
 function fingerprintIn(

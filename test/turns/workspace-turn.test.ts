@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -15,19 +15,12 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { WorkspacePlace } from '../../src/core/workspace.ts';
 import { createWorktreeRunner } from '../../src/turns/worktree-turn.ts';
+import { git } from '../git.ts';
 import { newTurnContext } from './turn-context.ts';
 
-const ENV: NodeJS.ProcessEnv = {
-  ...process.env,
-  ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', GIT_CEILING_DIRECTORIES: tmpdir() },
-};
+const ENV = process.env;
 const BRANCH = 'raymond/r/main';
 const NEVER = new AbortController().signal;
-
-const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
-    ...{ cwd: folder, env: ENV, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
-  }).trim();
 
 let template: string | undefined;
 

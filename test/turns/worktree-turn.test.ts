@@ -15,18 +15,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { WorktreePlace } from '../../src/core/worktree.ts';
 import { createWorktreeRunner } from '../../src/turns/worktree-turn.ts';
+import { git } from '../git.ts';
 import { newTurnContext } from './turn-context.ts';
 
-const ENV: NodeJS.ProcessEnv = {
-  ...process.env,
-  ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', GIT_CEILING_DIRECTORIES: tmpdir() },
-};
+const ENV = process.env;
 const BRANCH = 'raymond/r/main_w1';
-
-const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
-    ...{ cwd: folder, env: ENV, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
-  }).trim();
 
 function newFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-worktree-')));

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readStartSnapshot } from '../../../src/turns/claude/start-snapshot.ts';
+import { git } from '../../git.ts';
 
 const NOON = new Date(2026, 10, 17, 12).getTime();
 
@@ -20,11 +20,8 @@ function setUp() {
     seconds += 1;
     utimesSync(join(root, name), seconds, seconds);
   };
-  const git = (...args: readonly string[]): void => {
-    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd, stdio: 'ignore' });
-  };
   const read = (now = NOON): Promise<string | null> => readStartSnapshot(cwd, process.env, join(root, 'config'), now);
-  return { root, write, git, read };
+  return { root, cwd, write, read };
 }
 
 test('changes with memory, what it imports, settings, agents and the date, in all folders around', async () => {
@@ -56,15 +53,15 @@ test('reads memory files that import each other once', async () => {
 });
 
 test('changes with what git says of the repository, and not with what Raymond writes', async () => {
-  const { write, git, read } = setUp();
-  git('init');
+  const { cwd, write, read } = setUp();
+  git(cwd, 'init');
   const empty = await read();
   write('project/inner/.raymond/runs/x', '');
   expect(await read()).toBe(empty);
   write('project/inner/file', '');
   const unknown = await read();
-  git('add', '.');
+  git(cwd, 'add', '.');
   const added = await read();
-  git('commit', '-m', 'one');
+  git(cwd, 'commit', '-m', 'one');
   expect(new Set([empty, unknown, added, await read()]).size).toBe(4);
 });
