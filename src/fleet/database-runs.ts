@@ -64,9 +64,11 @@ export async function openDatabaseRuns(
     tell?.(message === null ? 'The database is back.' : `${message} Waiting for it.`),
   );
   try {
-    await (waitAtMostMs > 0
-      ? database.whenReachable(() => checkSchema(database), waitAtMostMs)
-      : checkSchema(database));
+    const begin = async (): Promise<void> => {
+      await checkSchema(database);
+      await database.readClock();
+    };
+    await (waitAtMostMs > 0 ? database.whenReachable(begin, waitAtMostMs) : begin());
   } catch (error) {
     await database.close();
     throw error;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
+import { type Clock, createClock } from '../turns/clock.ts';
 import { checkAddress, describeAddress } from './address.ts';
 import { loadPg } from './load-packages.ts';
 
@@ -16,6 +17,9 @@ export class Database {
   private readonly onWait: OnWait | undefined;
   private isClosed = false;
   private waiting = 0;
+  private aheadMs = 0;
+  /** The clock of the database: those of the machines may differ. */
+  readonly clock: Clock = createClock(() => this.aheadMs);
 
   constructor(address: string, pool: Pool, onWait?: OnWait) {
     this.address = address;
@@ -71,6 +75,18 @@ export class Database {
     }
   }
 
+  /** Looks at the clock of the database; returns by how much it is ahead of that of this machine. */
+  async readClock(): Promise<number> {
+    const sentAt = Date.now();
+    const [row] = await this.query<{ now: number }>(
+      'select extract(epoch from clock_timestamp())::float * 1000 as now',
+    );
+    const aheadMs = (row?.now ?? sentAt) - (sentAt + Date.now()) / 2;
+    // Smaller differences are those of the way there and back.
+    if (Math.abs(aheadMs - this.aheadMs) > CLOCK_TOLERANCE_MS) this.aheadMs = Math.round(aheadMs);
+    return this.aheadMs;
+  }
+
   /** However many wait, the first says so, and the last that the database is back. */
   private noteWaiting(more: 1 | -1, message: string | null): void {
     const others = this.waiting;
@@ -84,6 +100,7 @@ export class Database {
   }
 }
 
+const CLOCK_TOLERANCE_MS = 1_000;
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 const CONNECT_WITHIN_MS = 10_000;

@@ -60,14 +60,14 @@ export function followDatabaseRun(
         return next;
       });
       if (hasEnded) return (await database.whenReachable(() => loadRunRows(database, id))).run;
-      waits.look(waitsFor, Date.now());
+      waits.look(waitsFor, database.clock.now());
       if (detaching.signal.aborted) throw detachedError(id, database.name);
       await delay(POLL_INTERVAL_MS, undefined, { signal: detaching.signal }).catch(() => {});
     }
   };
   const talk = async (kind: 'say' | 'interrupt', agent: string, text: string | null): Promise<void> => {
     const words = { kind, agent, text: text === null ? null : toWords(text) };
-    const facts = { id: randomUUID(), by: describeAnswerer(env), at: Date.now() };
+    const facts = { id: randomUUID(), by: describeAnswerer(env), at: database.clock.now() };
     await database.whenReachable(() => insertWords(database, id, { ...words, ...facts }));
   };
   const finished = follow().finally(() => stream.end());
@@ -82,7 +82,7 @@ export function followDatabaseRun(
     stop: () => detaching.abort(),
     kill: () => detaching.abort(),
     answer: (ask, text) =>
-      insertAnswer(database, id, { ask, text, by: describeAnswerer(env), answeredAt: Date.now(), files: [] }),
+      insertAnswer(database, id, { ask, text, by: describeAnswerer(env), answeredAt: database.clock.now(), files: [] }),
     say: (agent, text) => talk('say', agent, text),
     interrupt: (agent, text) => talk('interrupt', agent, text),
   };

@@ -108,7 +108,7 @@ export class LostHomes {
 
   /** What becomes of a turn whose worker is gone; null if its agent waits. */
   private decide({ run, agent, home, whenLost, isScript, canMove }: TurnElsewhere): LostEnd | null {
-    const base = { at: Date.now(), agent, jitter: Math.random() };
+    const base = { at: this.database.clock.now(), agent, jitter: Math.random() };
     if (this.requests.stopOf(run) === 'now') {
       const message = `the run was stopped while its worker ${home} was gone; nobody knows how far the turn came`;
       const failure = { kind: isScript ? 'interrupted' : 'stopped', message } as const;

@@ -74,6 +74,7 @@ export async function openRunHere(
     }),
     runtimeOf: (run) => ({
       ...PRODUCTION,
+      clock: database.clock,
       openWorkflow: (_path, platform, limits = {}) =>
         openWorkflow(path, platform, { ...limits, root: join(folder, hash) }),
       createAnswers: (_layout, runId, { clock, warn: warnOf }) =>

@@ -1,15 +1,18 @@
 import type { World } from '../engine/world.ts';
+import type { Clock } from '../turns/clock.ts';
 import { failedSignal } from '../turns/signals.ts';
 
 /** Limits how many turns of Claude Code run at the same time on a worker, whichever runs they belong to. */
 export class Slots {
   private free: number;
   private readonly leaving: AbortSignal;
+  private readonly clock: Clock;
   /** The turns that stand in line, the first first: each is told whether it has a slot now, or is not to wait any more. */
   private readonly line = new Set<(hasSlot: boolean) => void>();
 
-  constructor(slots: number, leaving: AbortSignal) {
+  constructor(slots: number, leaving: AbortSignal, clock: Clock) {
     this.free = slots;
+    this.clock = clock;
     this.leaving = leaving;
     leaving.addEventListener('abort', () => {
       for (const go of [...this.line]) go(false);
@@ -51,7 +54,7 @@ export class Slots {
         if (!isNew || this.free > 0) this.free -= 1;
         else if (kill.aborted || !(await standInLine(agent))) {
           if (this.leaving.aborted) return null;
-          return failedSignal(turn, Date.now(), { kind: 'stopped', message: 'It was ended before it began.' });
+          return failedSignal(turn, this.clock.now(), { kind: 'stopped', message: 'It was ended before it began.' });
         }
         try {
           return await world.take(turn);

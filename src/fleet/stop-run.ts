@@ -73,7 +73,7 @@ function stopUndriven(database: Database, id: string): Promise<'driven' | 'at_re
       await client.query(`${set} where id = $1`, [id, run.status]);
       return 'stopped';
     }
-    const stopped = step(run, { kind: 'stopped', at: Date.now(), by: 'stopped' });
+    const stopped = step(run, { kind: 'stopped', at: database.clock.now(), by: 'stopped' });
     if (stopped.run.status === 'running') return 'left';
     const { status, seq } = stopped.run;
     const epoch = row.epoch + 1;

@@ -163,7 +163,7 @@ export class TravellingRun implements World {
   /** A turn that an earlier driver has withdrawn from a worker that was gone, without having saved that. */
   private lostAgain({ agent, home }: TravellingTurn, isUnbegun: boolean): HomeLost {
     const to = this.start.whenLost === 'fail' ? null : this.travel.name;
-    const base = { at: Date.now(), agent, jitter: Math.random() };
+    const base = { at: this.travel.database.clock.now(), agent, jitter: Math.random() };
     return { kind: 'home_lost', ...base, home, to, mayHaveRun: !isUnbegun };
   }
 

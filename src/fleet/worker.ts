@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { EXIT, errorMessageOf, RaymondError } from '../errors.ts';
+import { formatDuration } from '../events/format.ts';
 import { makePrivateFolder } from '../store/files.ts';
 import { layoutOf } from '../store/layout.ts';
 import { IdleLimit } from '../turns/idle-limit.ts';
@@ -66,6 +67,8 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     say(message === null ? 'the database is back' : `${message} Waiting for it.`),
   );
   await database.whenReachable(() => checkSchema(database));
+  const aheadMs = await database.whenReachable(() => database.readClock());
+  if (Math.abs(aheadMs) > TOLD_FROM_MS) say(describeClock(aheadMs));
   let end: (exitCode: number) => void = () => {};
   const ended = new Promise<number>((done) => {
     end = done;
@@ -84,7 +87,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     folders: new RunFolders(layout, request.env),
     bootId: workerName.identity.bootId,
     countGaps: workerName.countGaps,
-    wrapWorld: new Slots(slots, leaving.signal).wrap,
+    wrapWorld: new Slots(slots, leaving.signal, database.clock).wrap,
     idleLimit: new IdleLimit(slots),
     travel: new Travel(database, queues, name, leaving.signal, new LostHomes(database, requests, me)),
   };
@@ -127,6 +130,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     // Its agents may have gone on elsewhere while it was not heard of.
     if (workerName.countGaps() !== seenGaps) [seenGaps, looks] = [workerName.countGaps(), LOOKS_FOR_LEFTOVERS];
     looks -= 1;
+    database.readClock().catch(() => {});
     if (looks >= 0) endLeftovers(worker).catch(() => {});
     sweepRuns(database, queues, me).then(
       (swept) => {
@@ -161,5 +165,10 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     await Promise.race([Promise.allSettled(closing), new Promise((done) => setTimeout(done, EXIT_WITHIN_MS))]);
   }
 }
+
+const TOLD_FROM_MS = 10_000;
+
+const describeClock = (aheadMs: number): string =>
+  `the clock of this machine is ${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the database: Raymond goes by the database, Claude Code and scripts go by this machine`;
 
 const NEVER = new Promise<never>(() => {});

@@ -14,17 +14,20 @@ export interface Clock {
 
 const MAX_SLEEP_STEP_MS = 60_000;
 
-/** The clock of this machine. It looks at the time every minute: a laptop that was shut wakes up on time. */
-export const SYSTEM_CLOCK: Clock = {
-  now: () => Date.now(),
-  sleepUntil: (untilMs, wake) => sleepWhile(() => untilMs - Date.now(), wake),
+/** A clock that is ahead of this machine's by so much. It looks at the time every minute: a laptop that was shut wakes up on time. */
+export const createClock = (aheadMs: () => number): Clock => ({
+  now: () => Date.now() + aheadMs(),
+  sleepUntil: (untilMs, wake) => sleepWhile(() => untilMs - Date.now() - aheadMs(), wake),
   sleepFor(ms, wake) {
     // `performance.now` stands still while the machine sleeps, and `Date.now` may be set back: the first to reach its time counts.
     const [untilMs, deadlineMs] = [Date.now() + ms, performance.now() + ms];
     return sleepWhile(() => Math.min(untilMs - Date.now(), deadlineMs - performance.now()), wake);
   },
-  fromFileTime: (ms) => ms,
-};
+  fromFileTime: (ms) => ms + aheadMs(),
+});
+
+/** The clock of this machine. */
+export const SYSTEM_CLOCK: Clock = createClock(() => 0);
 
 /** Sleeps as long as something remains; false if `wake` was aborted first. */
 async function sleepWhile(remainingMs: () => number, wake: AbortSignal): Promise<boolean> {

@@ -3,6 +3,7 @@ import type { ClaudeTurn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { World } from '../../src/engine/world.ts';
 import { Slots } from '../../src/fleet/slots.ts';
+import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
 
 /** A world whose turns end when they are told to. */
 function newWorld(log: string[]): World {
@@ -30,7 +31,7 @@ const claudeTurn = (agent: string): ClaudeTurn => ({ kind: 'claude', agent }) as
 async function setUp() {
   const log: string[] = [];
   const [leaving, kill] = [new AbortController(), new AbortController()];
-  const world = new Slots(1, leaving.signal).wrap(newWorld(log), kill.signal);
+  const world = new Slots(1, leaving.signal, SYSTEM_CLOCK).wrap(newWorld(log), kill.signal);
   const takeNew = async (agent: string) => {
     await world.prepare(claudeTurn(agent));
     return { taken: world.take(claudeTurn(agent)) };
