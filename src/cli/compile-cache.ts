@@ -1,4 +1,17 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  futimesSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +26,7 @@ export function findCompileCache(env: NodeJS.ProcessEnv): string | undefined {
   const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, XDG_CACHE_HOME, HOME, USERPROFILE } = env;
   if (NODE_DISABLE_COMPILE_CACHE) return undefined;
   const caches = isAbsolute(XDG_CACHE_HOME ?? '') ? (XDG_CACHE_HOME ?? '') : join(HOME || USERPROFILE || '', '.cache');
-  const folder = NODE_COMPILE_CACHE || join(caches, 'raymond');
+  const folder = join(NODE_COMPILE_CACHE || caches, 'raymond');
   return isAbsolute(folder) ? folder : undefined;
 }
 
@@ -22,6 +35,7 @@ export function findCompileCache(env: NodeJS.ProcessEnv): string | undefined {
  * longer than most commands run. Node.js can do that by itself only from version 22 on, and not once a flag of V8 has changed.
  */
 export function useCompileCache(folder: string): void {
+  if (!isOurs(folder)) return;
   const require = createRequire(import.meta.url);
   const here = dirname(fileURLToPath(import.meta.url));
   const loadOther = require.extensions['.js'];
@@ -42,8 +56,11 @@ export function useCompileCache(folder: string): void {
   // Only now, because the functions that were called are kept, too.
   process.on('exit', () => {
     try {
-      if (compiled.length > 0) mkdirSync(folder, { recursive: true, mode: 0o700 });
+      if (compiled.length === 0) return;
+      makeFolder(folder);
+      if (!isOurs(folder)) return;
       for (const { kept, source, script } of compiled) keep(kept, source, script.createCachedData());
+      removeUnused(folder);
     } catch {
       // It is only for speed.
     }
@@ -56,21 +73,69 @@ const WRAPPER = ['(function (exports, require, module, __filename, __dirname) {\
 /** The checksums of the source and of the data that were made of it: V8 only compares the length of the source. */
 const HEADER_BYTES = 8;
 
+/** Whether only this user can put files there: it is their own folder, or there is none yet. */
+function isOurs(folder: string): boolean {
+  if (process.getuid === undefined) return true;
+  try {
+    const found = statSync(folder, { throwIfNoEntry: false });
+    return found === undefined || (found.uid === process.getuid() && (found.mode & OTHERS_WRITE) === 0);
+  } catch {
+    return false;
+  }
+}
+
+const OTHERS_WRITE = 0o022;
+
+/** Makes the folder and the one that it is in, but no home that does not exist; where that cannot be, Node.js might try for ever. */
+function makeFolder(folder: string): void {
+  for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });
+}
+
 /** Reads compiled code that this user has kept; undefined if it is not whole, or was made of another source. */
 function readKept(kept: string, source: string): Buffer | undefined {
   try {
     const file = openSync(kept, 'r');
     try {
-      if (process.getuid !== undefined && fstatSync(file).uid !== process.getuid()) return undefined;
+      const { uid, mtimeMs } = fstatSync(file);
+      if (process.getuid !== undefined && uid !== process.getuid()) return undefined;
       const bytes = readFileSync(file);
       const data = bytes.subarray(HEADER_BYTES);
-      return bytes.readUInt32LE(0) === crc32(source) && bytes.readUInt32LE(4) === crc32(data) ? data : undefined;
+      if (bytes.readUInt32LE(0) !== crc32(source) || bytes.readUInt32LE(4) !== crc32(data)) return undefined;
+      if (Date.now() - mtimeMs > DAY_MS) noteUse(file);
+      return data;
     } finally {
       closeSync(file);
     }
   } catch {
     return undefined;
   }
+}
+
+/** The time of a file is that of its last use, give or take a day. */
+function noteUse(file: number): void {
+  try {
+    const now = new Date();
+    futimesSync(file, now, now);
+  } catch {
+    // On a disk that can only be read, nothing is ever removed.
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MAX_AGE_MS = 30 * DAY_MS;
+/** As many as three versions of Raymond have, if all their commands are used. */
+const MAX_FILES = 250;
+/** With the number of the process that is writing it, or was ended at that. */
+const KEPT_NAME = /-v\d+\.\d+\.\d+[^/]*-[a-z\d]+(?:\.\d+)?$/;
+
+/** Removes what was not used for a month, and of all the rest what was not used for longest: other versions have other names. */
+function removeUnused(folder: string): void {
+  const files = readdirSync(folder)
+    .filter((name) => KEPT_NAME.test(name))
+    .map((name) => ({ path: join(folder, name), usedMs: statSync(join(folder, name)).mtimeMs }))
+    .sort((a, b) => b.usedMs - a.usedMs);
+  const unused = files.filter(({ usedMs }, at) => at >= MAX_FILES || Date.now() - usedMs > MAX_AGE_MS);
+  for (const { path } of unused) rmSync(path, { force: true });
 }
 
 /** Replaces the file at once: another process may read it just now. */

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   chownSync,
   existsSync,
   mkdirSync,
@@ -8,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -79,12 +81,62 @@ describe('compiled code', () => {
     expect(list().map((file) => statSync(path(file)).uid)).toStrictEqual(list().map(() => 0));
   });
 
+  test.runIf(process.getuid?.() === 0)('is neither used nor kept in a folder of another user', () => {
+    const { raymond, list, times, path } = newHome();
+    raymond(['--version']);
+    chownSync(path('.'), 65_534, 65_534);
+    writeFileSync(path(list()[0] ?? ''), '');
+    const before = times();
+    raymond(['--version']);
+    expect(times()).toStrictEqual(before);
+  });
+
+  test('is neither used nor kept in a folder that others can write to', () => {
+    const { raymond, list, path } = newHome();
+    mkdirSync(path('.'), { recursive: true });
+    chmodSync(path('.'), 0o777);
+    raymond(['--version']);
+    expect(list()).toStrictEqual([]);
+  });
+
+  test('is done without where there is no home, or none that can be written to', () => {
+    const { raymond, path } = newHome();
+    const version = raymond(['--version']);
+    for (const HOME of ['', 'relative', path('missing/home'), '/dev/null', '/proc'])
+      expect(raymond(['--version'], { HOME })).toBe(version);
+    expect([path('../../relative'), path('missing')].filter((each) => existsSync(each))).toStrictEqual([]);
+  });
+
+  test('of other versions goes when it was not used for a month, or when it is too much', () => {
+    const { raymond, list, path } = newHome();
+    raymond(['--version']);
+    const used = list();
+    const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
+    const add = (name: string, days: number): void => {
+      writeFileSync(path(name), '');
+      utimesSync(path(name), daysAgo(days), daysAgo(days));
+    };
+    for (let at = 0; at < 260; at += 1) add(`chunk${at}-abc-v22.1.0-x64`, 1 + at / 100);
+    add('left-abc-v22.1.0-x64.4711', 31);
+    add('notes', 31);
+    // Used every now and then, and therefore kept.
+    for (const name of used) utimesSync(path(name), daysAgo(29), daysAgo(29));
+    raymond(['--version']);
+    expect(list()).toHaveLength(used.length + 262);
+    raymond(['list']);
+    const left = list();
+    expect(left).toHaveLength(251);
+    expect(left).toStrictEqual(expect.arrayContaining([...used, 'notes', 'chunk0-abc-v22.1.0-x64']));
+    expect(left).not.toContain('chunk259-abc-v22.1.0-x64');
+    expect(left).not.toContain('left-abc-v22.1.0-x64.4711');
+  });
+
   test('is kept in another folder, or not at all, as Node.js lets one say', () => {
     const { raymond, list, path } = newHome();
     raymond(['--version'], { NODE_DISABLE_COMPILE_CACHE: '1' });
     raymond(['--version'], { NODE_COMPILE_CACHE: path('../../elsewhere') });
     expect(list()).toStrictEqual([]);
-    expect(existsSync(path('../../elsewhere'))).toBe(true);
+    expect(existsSync(path('../../elsewhere/raymond'))).toBe(true);
   });
 
   test('that was kept can load packages', () => {
