@@ -111,6 +111,8 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
     travelling = new TravellingRun(travel, { initial: run, whenLost, sentBefore, world, here, retry, life, send });
     return travelling;
   };
+  const words = createDatabaseWords(database, requests, id);
+  const canReach = (agent: string): boolean => travelling?.canReach(agent) ?? false;
   const handle = await continueRun(
     {
       ...{ run, store, damage: [], layout, env },
@@ -121,7 +123,7 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
       ...(life === 1 && isFirstTime && run.seq === 0 && { firstEvents: initialEvents(run) }),
     },
     { attended: true },
-    { ...runtime, createWords: (_layout, runId) => createDatabaseWords(database, requests, runId), wrapWorld: spread },
+    { ...runtime, createWords: () => ({ ...words, canReach }), wrapWorld: spread },
   );
   const stopWaiting = (): void => travelling?.close();
   handle.finished.then(stopWaiting, stopWaiting);

@@ -80,6 +80,8 @@ export class HomeTurns {
     for (const { id, event, ...turn } of this.underWay.size === 0 ? [] : await selectTurnRequests(database, name)) {
       const taken = this.underWay.get(keyOf(turn));
       if (taken === undefined || this.told.has(`${keyOf(turn)}/${id}`)) continue;
+      // Its prompt may not be sent yet; what it never gets is for the next one.
+      if (event?.kind === 'said' && !taken.world.canReach(taken.agent)) continue;
       // It is told to end until it has: it may not have begun yet.
       if (event === null) taken.world.world.end(taken.agent);
       else taken.world.world.notify([event]);

@@ -2,6 +2,7 @@ import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
 import { callLimitsOf } from '../runtime/run-workflows.ts';
+import type { WordInbox } from '../runtime/word-inbox.ts';
 import { createWorld } from '../runtime/world.ts';
 import { applyChange } from '../store/change.ts';
 import type { RunStore } from '../store/store.ts';
@@ -9,6 +10,7 @@ import type { Database } from './database.ts';
 import { readChanges } from './database-reader.ts';
 import { openRunHere, type WorkerContext, type WorkflowColumns } from './run-here.ts';
 import { loadRunRows } from './run-rows.ts';
+import { noteHeard } from './travel-rows.ts';
 
 /** A run that another worker drives, as its journal has it: loaded once, then kept up to date. */
 export class RunCopy {
@@ -51,6 +53,8 @@ export interface HomeWorld {
   readonly doubtful: Set<string>;
   /** What is to be told to the run with the end of the next turn. */
   readonly signals: Signal[];
+  /** Whether something can be written into the running turn of an agent. */
+  readonly canReach: (agent: string) => boolean;
   close(): Promise<void>;
 }
 
@@ -91,16 +95,24 @@ export async function openHomeWorld(
     isDoubtful: ({ agent, number }) => doubtful.has(`${agent}/${number}`),
   };
   const signals: Signal[] = [];
+  let words: WordInbox | undefined;
   const { world, close } = await createWorld(
     { run: here, options, env, layout, store, workflow, backendFactory, runtime, retry, damage: [] },
     {
-      ...{ stopSignal: NEVER_ABORTED, killSignal: NEVER_ABORTED, onBoard: () => {}, onWords: () => {} },
+      ...{ stopSignal: NEVER_ABORTED, killSignal: NEVER_ABORTED, onBoard: () => {} },
+      onWords: (inbox) => {
+        words = inbox;
+      },
       ...{ onActivity: undefined, onRetry: undefined, onPrint: undefined },
-      send: (signal) => signals.push(signal),
+      send(signal) {
+        signals.push(signal);
+        // Only to show it at once: it is told with the end of the turn, too.
+        if (signal.kind === 'heard') noteHeard(database, run.id, signal.about.agent, signal.said).catch(() => {});
+      },
     },
     () => {},
   );
-  return { world, adapt, doubtful, signals, close };
+  return { world, adapt, doubtful, signals, canReach: (agent) => words?.canReach(agent) ?? false, close };
 }
 
 const NEVER_ABORTED = new AbortController().signal;

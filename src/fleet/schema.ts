@@ -109,6 +109,7 @@ create table raymond.turn_requests (
   turn text not null,
   id text not null,
   event text,
+  heard boolean not null default false,
   primary key (run, agent, turn, id),
   foreign key (run, agent, turn) references raymond.travelling on delete cascade
 );

@@ -162,6 +162,20 @@ export async function insertTurnRequest(
   );
 }
 
+/** Notes that a turn has got what was said to its agent, while it runs. */
+export async function noteHeard(database: Database, run: string, agent: string, said: string): Promise<void> {
+  await database.query('update raymond.turn_requests set heard = true where run = $1 and agent = $2 and id = $3', [
+    ...[run, agent, said],
+  ]);
+}
+
+/** What the turns of these runs have got, as they run on other workers. */
+export const selectHeard = (
+  database: Database,
+  runs: readonly string[],
+): Promise<readonly (Omit<TravellingTurn, 'home'> & { readonly id: string })[]> =>
+  database.query('select run, agent, turn, id from raymond.turn_requests where run = any($1) and heard', [runs]);
+
 /** What a worker is told about the turns that run there. */
 export async function selectTurnRequests(
   database: Database,

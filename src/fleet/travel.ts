@@ -5,6 +5,7 @@ import type { QueueClient, QueuedTurn } from './queues.ts';
 import {
   insertTurn,
   type SentTurn,
+  selectHeard,
   selectOutcomes,
   selectTurnNames,
   type TravellingTurn,
@@ -28,6 +29,8 @@ export class Travel {
   private readonly queues: QueueClient;
   private readonly leaving: AbortSignal;
   private readonly waiting = new Set<Waiter>();
+  /** Who wants to know that turns have got what was said, by turn and by its id. */
+  private readonly listening = new Map<string, Map<string, () => void>>();
   private isLooking = false;
 
   constructor(database: Database, queues: QueueClient, name: string, leaving: AbortSignal, lostHomes: LostHomes) {
@@ -63,6 +66,7 @@ export class Travel {
     return new Promise((resolve) => {
       const end = (outcome: TurnOutcome | null): void => {
         this.waiting.delete(waiter);
+        this.listening.delete(keyOf(turn));
         given.removeEventListener('abort', giveUp);
         resolve(outcome);
       };
@@ -74,10 +78,18 @@ export class Travel {
     });
   }
 
+  /** Calls back once a turn that is waited for has got what was said. */
+  listen(turn: TravellingTurn, said: string, onHeard: () => void): void {
+    const key = keyOf(turn);
+    const listeners = this.listening.get(key) ?? new Map<string, () => void>();
+    this.listening.set(key, listeners.set(said, onHeard));
+  }
+
   private async lookForEnds(): Promise<void> {
     this.isLooking = true;
     while (this.waiting.size > 0) {
       const runs = [...new Set(Array.from(this.waiting, ({ turn }) => turn.run))];
+      if (this.listening.size > 0) await this.lookForHeard(runs);
       const ended = await this.database.whenReachable(() => selectOutcomes(this.database, runs)).catch(() => []);
       const outcomes = new Map(ended.map(({ outcome, ...turn }) => [keyOf(turn), outcome]));
       for (const { turn, end } of this.waiting) {
@@ -87,6 +99,16 @@ export class Travel {
       await delay(POLL_INTERVAL_MS);
     }
     this.isLooking = false;
+  }
+
+  private async lookForHeard(runs: readonly string[]): Promise<void> {
+    for (const { id, ...turn } of await selectHeard(this.database, runs).catch(() => [])) {
+      const listeners = this.listening.get(keyOf(turn));
+      const onHeard = listeners?.get(id);
+      listeners?.delete(id);
+      if (listeners?.size === 0) this.listening.delete(keyOf(turn));
+      onHeard?.();
+    }
   }
 }
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Turn } from '../core/due.ts';
+import type { ClaudeTurn, Turn } from '../core/due.ts';
 import type { AppliedStep, Event } from '../core/event.ts';
 import type { WhenLost } from '../core/fleet-options.ts';
+import { isReplay } from '../core/option-types.ts';
 import { getAgent, type Run } from '../core/run.ts';
+import type { SaidToAgent, TurnInterrupted } from '../core/said.ts';
 import type { Failed, HomeLost, Signal } from '../core/signal.ts';
 import type { WorkspaceSignal } from '../core/workspace-signal.ts';
 import type { WorkspaceTurn } from '../core/worktree-turns.ts';
@@ -36,6 +38,7 @@ type Travelling = Exclude<Turn, { kind: 'sleep' }>;
 /** A turn that is under way elsewhere. */
 interface Sent {
   readonly turn: TravellingTurn;
+  readonly kind: Travelling['kind'];
   readonly queued: Promise<unknown>;
 }
 
@@ -90,10 +93,15 @@ export class TravellingRun implements World {
     for (const event of events) {
       if (event.kind !== 'said' && event.kind !== 'turn_interrupted') continue;
       const sent = this.sentByAgent.get(event.agent);
-      if (sent === undefined || sent.turn.turn !== String(event.turn)) continue;
-      this.tell(sent, { id: event.kind === 'said' ? event.said : event.interrupt, event });
+      if (sent !== undefined && sent.turn.turn === String(event.turn)) this.passOn(sent, event);
     }
   };
+
+  /** Whether what is said to an agent may be written into a turn of it elsewhere. If it cannot be, the agent's next prompt has it. */
+  canReach(agent: string): boolean {
+    const { options } = this.latest;
+    return this.sentByAgent.get(agent)?.kind === 'claude' && (options.keepOpenMs ?? 0) > 0 && !isReplay(options);
+  }
 
   /** Waits for nothing more: this process does not drive the run any longer. */
   close(): void {
@@ -120,8 +128,9 @@ export class TravellingRun implements World {
       { ...travelling, retry, life, ...transfer },
       this.begunHere.has(`${agent}/${name}`),
     );
-    const sent = { turn: travelling, queued };
+    const sent = { turn: travelling, kind: turn.kind, queued };
     this.sentByAgent.set(agent, sent);
+    if (turn.kind === 'claude') this.repeatWords(sent, turn);
     try {
       const { isWithdrawn, isUnbegun } = await queued;
       const end = isWithdrawn ? this.lostAgain(travelling, isUnbegun) : await this.waitForEnd(turn, travelling);
@@ -165,6 +174,27 @@ export class TravellingRun implements World {
     const to = this.start.whenLost === 'fail' ? null : this.travel.name;
     const base = { at: this.travel.database.clock.now(), agent, jitter: Math.random() };
     return { kind: 'home_lost', ...base, home, to, mayHaveRun: !isUnbegun };
+  }
+
+  /** Passes on what the journal has for a turn: an earlier driver may not have come to it. Its worker gets each only once. */
+  private repeatWords(sent: Sent, { agent, state, number }: ClaudeTurn): void {
+    const { said, interruption } = getAgent(this.latest, agent);
+    const about = { agent, state, refused: null };
+    for (const { id, heard, ...words } of said)
+      if (words.turn === number && !heard)
+        this.passOn(sent, { kind: 'said', at: words.saidAt, ...about, said: id, ...words });
+    if (interruption?.turn !== number) return;
+    const { id, ...wanted } = interruption;
+    this.passOn(sent, { kind: 'turn_interrupted', at: wanted.saidAt, ...about, interrupt: id, ...wanted });
+  }
+
+  private passOn(sent: Sent, event: SaidToAgent | TurnInterrupted): void {
+    const id = event.kind === 'said' ? event.said : event.interrupt;
+    if (event.kind === 'said')
+      this.travel.listen(sent.turn, id, () =>
+        this.start.send({ kind: 'heard', at: Date.now(), about: { agent: event.agent }, said: id }),
+      );
+    this.tell(sent, { id, event });
   }
 
   /** What cannot be told now is told again by whoever drives the run after this. */

@@ -37,6 +37,11 @@ export class WordInbox {
     this.look(isNew ? NONE : await this.words.readJournaled());
   }
 
+  /** Whether something can be written into the running turn of an agent. */
+  canReach(agent: string): boolean {
+    return this.context.backend.canReach?.(agent) || this.words.canReach?.(agent) || false;
+  }
+
   /** Looks for something new. Cheap: it is done several times a second. */
   look(journaled: ReadonlySet<string> = NONE): void {
     for (const name of this.words.list()) if (!this.seen.has(name)) this.takeUp(name, journaled);
@@ -58,7 +63,7 @@ export class WordInbox {
   }
 
   private takeUp(name: string, journaled: ReadonlySet<string>): void {
-    const { backend, clock, send, warn, run } = this.context;
+    const { clock, send, warn, run } = this.context;
     const request = this.words.read(name);
     if (request === undefined) return;
     this.seen.add(name);
@@ -75,8 +80,7 @@ export class WordInbox {
     }
     const signal = { at: clock.now(), about: { agent }, by, saidAt };
     if (kind === 'interrupt') send({ kind, ...signal, interrupt: id, text });
-    else if (text !== null)
-      send({ kind: 'said', ...signal, said: id, text, isReachable: backend.canReach?.(agent) ?? false });
+    else if (text !== null) send({ kind: 'said', ...signal, said: id, text, isReachable: this.canReach(agent) });
   }
 
   private remove(id: string): void {

@@ -15,6 +15,8 @@ export interface WordSource {
   describe(name: string): string;
   /** Removes one that is in the journal. One that cannot be removed does no harm. */
   remove(name: string): void;
+  /** Whether something can be written into a turn of an agent that another process has taken. */
+  canReach?(agent: string): boolean;
   /** The ids of all that the journal has already. */
   readJournaled(): Promise<ReadonlySet<string>>;
 }
