@@ -11,7 +11,7 @@ RUN is the id of a run, its beginning, or "last". Put options that you always us
 export const RUN_EXITS: readonly ExitCodeMeaning[] = [
   [EXIT.completed, 'every agent ended with a result'],
   [EXIT.failed, 'at least one agent failed'],
-  [EXIT.waiting, 'waiting for a person (reserved for a later version)'],
+  [EXIT.waiting, 'waiting for the answer of a person: `raymond asks` shows the question'],
   [EXIT.paused, 'paused; `raymond resume` continues it'],
   [EXIT.limit, 'budget or iteration limit reached'],
   [EXIT.usage, 'wrong usage'],

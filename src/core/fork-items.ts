@@ -1,4 +1,4 @@
-import { tryParseJson } from './json.ts';
+import { describeJsonProblem, tryParseJson } from './json.ts';
 import { shortenForMessage } from './problem.ts';
 import type { Platform } from './state-names.ts';
 import type { ForkItem } from './transitions/transition.ts';
@@ -60,8 +60,10 @@ function readValues(file: string, content: string): readonly PlacedValue[] | str
 function readArray(content: string): readonly PlacedValue[] | string {
   if (content.trim() === '') return [];
   const parsed = tryParseJson(content);
-  if (parsed === undefined)
-    return 'it is not JSON; items that are not JSON belong in a file with another extension, one per line';
+  if (parsed === undefined) {
+    const why = describeJsonProblem(content) ?? '';
+    return `it is not JSON (${why}); items that are not JSON belong in a file with another extension, one per line`;
+  }
   if (!Array.isArray(parsed))
     return 'it is not a JSON array; objects that stand one per line belong in a `.jsonl` file';
   return parsed.map((value: unknown, index) => ({ value, place: `element ${index + 1}` }));

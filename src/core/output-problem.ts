@@ -4,7 +4,7 @@ import type { AnswerProblemKind } from './problem.ts';
 export const CURES: Partial<Record<AnswerProblemKind, string>> = {
   bad_state: 'once that is there, a resume',
   no_folder: 'once that is there, a resume',
-  no_file: 'once that is there, a resume',
+  no_file: 'once that is put right, a resume',
   bad_workflow: 'once that is mended, a resume',
   too_deep: '`resume` with a higher `--max-depth`',
   too_many_forks: '`resume` with a higher `--max-forks`',

@@ -6,7 +6,14 @@ import { isCutShort } from '../core/signals/resumed.ts';
 import { findTurnWait, type TurnWait, turnTrafficOf } from '../core/turn-wait.ts';
 import { formatAgentLabel } from './agent-labels.ts';
 import { formatClock, formatCount, formatDollars, formatJoinWait, TURN_WAIT_WORDS } from './format.ts';
-import { type AskingAgent, describeDeadline, listAnswerCommands, listAskingAgents } from './questions.ts';
+import {
+  type AskingAgent,
+  describeDeadline,
+  describeQuestionEnd,
+  listAnswerCommands,
+  listAskingAgents,
+  type WaitingAnswers,
+} from './questions.ts';
 import { sanitizeLine } from './sanitize.ts';
 
 /** A run as it is seen from outside. */
@@ -16,7 +23,11 @@ export interface RunSituation {
   readonly owner: OwnerInfo | null;
   /** What keeps it from going on, such as a worker that is not there; left out if nothing does. */
   readonly waitsFor?: string;
+  /** Left out where nobody has looked for answers: then all questions count as waiting. */
+  readonly answers?: WaitingAnswers;
 }
+
+const NO_ANSWERS: WaitingAnswers = new Map();
 
 /** Sentences about what a run waits for, and the commands that are useful now. */
 export interface NextSteps {
@@ -25,7 +36,8 @@ export interface NextSteps {
 }
 
 /** Describes what a run waits for and what the user can do about it. */
-export function describeNextSteps({ run, observedStatus, owner, waitsFor }: RunSituation, now: number): NextSteps {
+export function describeNextSteps(situation: RunSituation, now: number): NextSteps {
+  const { run, observedStatus, owner, waitsFor, answers = NO_ANSWERS } = situation;
   const { id } = run;
   const endingTurns = describeEndingTurns(run.agents);
   const problems = [...describeProblems(run), ...describeJoinedFailures(run)];
@@ -33,9 +45,9 @@ export function describeNextSteps({ run, observedStatus, owner, waitsFor }: RunS
   switch (observedStatus) {
     case 'running':
       return {
-        waitsFor: [...waits, ...describeWork(run, now), ...problems, ...describeQuestions(run, now)],
+        waitsFor: [...waits, ...describeWork(run, now), ...problems, ...describeQuestions(run, answers, now)],
         commands: [
-          ...listAnswerCommands(run, true),
+          ...listAnswerCommands(run, true, answers, now),
           { purpose: 'To watch it', command: `raymond logs ${id} --follow` },
           { purpose: 'To stop it', command: `raymond stop ${id}` },
           ...listPausedCommands(run),
@@ -68,10 +80,10 @@ export function describeNextSteps({ run, observedStatus, owner, waitsFor }: RunS
         waitsFor: [
           ...waits,
           ...(observedStatus === 'interrupted' ? ['It was interrupted.'] : []),
-          ...describeUnfinished(run, now),
+          ...describeUnfinished(run, now, answers),
           ...describeJoinedFailures(run),
         ],
-        commands: listCommandsAtRest(run),
+        commands: listCommandsAtRest(run, now, answers),
       };
   }
 }
@@ -85,19 +97,22 @@ function listPausedCommands({ id, agents }: Run): NextSteps['commands'] {
 }
 
 /** The commands that get a run on that nothing drives: to answer its questions, or to resume it. */
-export function listCommandsAtRest(run: Run): NextSteps['commands'] {
+export function listCommandsAtRest(run: Run, now: number, answers = NO_ANSWERS): NextSteps['commands'] {
   const command = formatResumeCommand(run);
-  const answers = listAnswerCommands(run, false);
-  if (command === null || run.status === 'waiting') return answers;
-  return [...answers, { purpose: 'To go on', command }];
+  const answerCommands = listAnswerCommands(run, false, answers, now);
+  const needsAnswers =
+    run.status === 'waiting' &&
+    listAskingAgents(run).every((agent) => describeQuestionEnd(agent, answers, now) === null);
+  if (command === null || needsAnswers) return answerCommands;
+  return [...answerCommands, { purpose: 'To go on', command }];
 }
 
 /** A sentence for each question that waits. */
-const describeQuestions = (run: Run, now: number): readonly string[] =>
-  listAskingAgents(run).map((agent) => `[${formatAgentLabel(agent)}] ${describeQuestion(agent, now)}`);
+const describeQuestions = (run: Run, answers: WaitingAnswers, now: number): readonly string[] =>
+  listAskingAgents(run).map((agent) => `[${formatAgentLabel(agent)}] ${describeQuestion(agent, answers, now)}`);
 
-function describeQuestion(agent: AskingAgent, now: number): string {
-  const timeout = describeDeadline(agent, now);
+function describeQuestion(agent: AskingAgent, answers: WaitingAnswers, now: number): string {
+  const timeout = describeDeadline(agent, answers, now);
   return `asks (${agent.phase.ask}${timeout === null ? '' : `, ${timeout}`}): ${agent.phase.question.text}`;
 }
 
@@ -192,9 +207,9 @@ export function describeJoinedFailures({ agents }: Run): readonly string[] {
 }
 
 /** Why a run is not completed, a sentence for each reason. Agents with the same problem share one. */
-export function describeUnfinished(run: Run, now: number): readonly string[] {
+export function describeUnfinished(run: Run, now: number, answers = NO_ANSWERS): readonly string[] {
   const stop = describeStop(run, now);
-  return [...(stop === null ? [] : [stop]), ...describeProblems(run), ...describeQuestions(run, now)];
+  return [...(stop === null ? [] : [stop]), ...describeProblems(run), ...describeQuestions(run, answers, now)];
 }
 
 /** A sentence for each problem, with the agents that have it. */

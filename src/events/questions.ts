@@ -46,12 +46,17 @@ export function formatAnswerCommand(
 
 const MAX_COMMANDS = 3;
 
-/** The commands that answer the questions of a run. */
+/** Who has answered which question, as far as the run has not taken that up yet. */
+export type WaitingAnswers = ReadonlyMap<string, string>;
+
+/** The commands that answer the questions of a run which still wait. */
 export function listAnswerCommands(
   run: Run,
   isLive: boolean,
+  answers: WaitingAnswers,
+  now: number,
 ): readonly { readonly purpose: string; readonly command: string }[] {
-  const asking = listAskingAgents(run);
+  const asking = listAskingAgents(run).filter((agent) => describeQuestionEnd(agent, answers, now) === null);
   if (asking.length > MAX_COMMANDS) return [{ purpose: 'To see the questions', command: 'raymond asks' }];
   return asking.map(({ phase: { ask, question } }) => ({
     purpose: 'To answer',
@@ -59,6 +64,19 @@ export function listAnswerCommands(
   }));
 }
 
-/** What becomes of a question without an answer: `until 15:50, then LATE.md`; null if it waits for ever. */
-export const describeDeadline = ({ phase: { untilMs, question } }: AskingAgent, now: number): string | null =>
-  untilMs === null ? null : `until ${formatClock(untilMs, now)}, then ${question.timeoutNext}`;
+/** Says why a question needs no answer any more, although its run has not gone on yet; null if it needs one. */
+export function describeQuestionEnd({ phase }: AskingAgent, answers: WaitingAnswers, now: number): string | null {
+  const { ask, untilMs, question } = phase;
+  const by = answers.get(ask);
+  if (by !== undefined) return `${by} has answered`;
+  if (untilMs === null || untilMs > now) return null;
+  return `its time was over at ${formatClock(untilMs, now)}, so it goes on in ${question.timeoutNext}`;
+}
+
+/** How long a question waits: `until 15:50, then LATE.md`; null for ever. One that is over says why. */
+export function describeDeadline(agent: AskingAgent, answers: WaitingAnswers, now: number): string | null {
+  const { untilMs, question } = agent.phase;
+  const end = describeQuestionEnd(agent, answers, now);
+  if (end !== null || untilMs === null) return end;
+  return `until ${formatClock(untilMs, now)}, then ${question.timeoutNext}`;
+}

@@ -3,7 +3,13 @@ import type { ObservedStatus } from '../core/observed-status.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { formatLocalTime } from '../events/format.ts';
-import { type AskingAgent, createAskDocument, findDisplayFolder, listAskingAgents } from '../events/questions.ts';
+import {
+  type AskingAgent,
+  createAskDocument,
+  findDisplayFolder,
+  listAskingAgents,
+  type WaitingAnswers,
+} from '../events/questions.ts';
 import type { Uploads } from '../store/answer-file.ts';
 import type { QuestionEnd } from '../store/question-end.ts';
 import { describeAnswerer } from './answerer.ts';
@@ -30,11 +36,26 @@ export async function listQuestions(location: RunLocation): Promise<readonly Wai
   for (const { id } of asking) {
     const { run, observedStatus } = await runs.observeRun(id);
     for (const agent of listAskingAgents(run)) {
-      const end = await runs.readQuestionEnd(id, agent.phase.ask);
-      questions.push({ run, agent, observedStatus, answeredBy: end?.kind === 'answered' ? end.answer.by : null });
+      const answeredBy = await findAnswerer(runs, id, agent);
+      questions.push({ run, agent, observedStatus, answeredBy });
     }
   }
   return questions.sort((a, b) => a.agent.phase.askedAt - b.agent.phase.askedAt);
+}
+
+async function findAnswerer(runs: RunReader, id: string, { phase }: AskingAgent): Promise<string | null> {
+  const end = await runs.readQuestionEnd(id, phase.ask);
+  return end?.kind === 'answered' ? end.answer.by : null;
+}
+
+/** Finds the answers to a run's questions that it has not taken up yet. */
+export async function findWaitingAnswers(runs: RunReader, run: Run): Promise<WaitingAnswers> {
+  const found = new Map<string, string>();
+  for (const agent of listAskingAgents(run)) {
+    const by = await findAnswerer(runs, run.id, agent);
+    if (by !== null) found.set(agent.phase.ask, by);
+  }
+  return found;
 }
 
 /** The document of `raymond asks --json`. */
@@ -80,6 +101,7 @@ export async function answerQuestion(runRef: string, request: AnswerRequest): Pr
       ask,
       `its time was over at ${formatLocalTime(untilMs)}; the run goes on in ${question.timeoutNext}`,
     );
+  if (request.text.trim() === '' && request.uploads.length === 0) throw emptyError();
   refuseFiles(question.uploads, request.uploads);
   const answer = { ask, text: request.text, by: describeAnswerer(request.env), answeredAt: now };
   if (await runs.answer(id, answer, request.uploads)) return { run: id, ask, isLive: observedStatus === 'running' };
@@ -171,6 +193,12 @@ function describeEnd(end: QuestionEnd | undefined): string {
       return 'the file of its answer cannot be read';
   }
 }
+
+const emptyError = (): RaymondError =>
+  new RaymondError('the answer was not given: it is empty', {
+    exitCode: EXIT.usage,
+    hint: 'Write what is to be done, or hand over a file.',
+  });
 
 const overError = (run: string, ask: string, why: string): RaymondError =>
   new RaymondError(`the question ${ask} of ${run} is over: ${why}`, {

@@ -1,13 +1,16 @@
 import type { Agent } from '../core/agent.ts';
 import { archivedCount } from '../core/archive.ts';
 import type { Event } from '../core/event.ts';
+import { isLive } from '../core/observed-status.ts';
 import type { Run } from '../core/run.ts';
 import { RaymondError } from '../errors.ts';
 import { AgentLabels } from '../events/agent-labels.ts';
+import type { WaitingAnswers } from '../events/questions.ts';
 import { collectHistory, HistoryCollector, type RunHistory } from '../events/run-history.ts';
 import type { ObservedRun } from '../store/observed-run.ts';
 import { MAX_TRANSITIONS } from './history-file.ts';
 import { openRuns, type RunLocation } from './open-runs.ts';
+import { findWaitingAnswers } from './questions.ts';
 import type { RunReader } from './run-reader.ts';
 
 /** The status of a run, with its history. */
@@ -15,6 +18,8 @@ export interface StatusReport extends ObservedRun {
   readonly history: RunHistory;
   /** How many processes of Claude Code it keeps open for several turns. */
   readonly openConversations: number;
+  /** Answers that the run has not taken up yet. */
+  readonly answers: WaitingAnswers;
 }
 
 /** What a status is to include besides the run. */
@@ -36,19 +41,28 @@ export async function getStatus(
   const observed = await observeDamage(runs, await runs.observeRun(id));
   const { run } = observed;
   const openConversations = runs.countOpenConversations(id);
+  // A process that drives the run takes answers up at once.
+  const answers = isLive(observed.observedStatus) ? new Map() : await findWaitingAnswers(runs, run);
   if (!all || archivedCount(run) === 0) {
     const labels = new AgentLabels(run.agents);
     try {
       return {
         ...observed,
         openConversations,
+        answers,
         history: { ...(await runs.loadHistory(id, run.seq)).history, labels },
       };
     } catch (error) {
       // The run is whole, or it would not have been loaded.
       if (!(error instanceof RaymondError)) throw error;
       const damage = observed.damage.length > 0 ? observed.damage : [error.message];
-      return { ...observed, openConversations, damage, history: { ...new HistoryCollector(0).history, labels } };
+      return {
+        ...observed,
+        openConversations,
+        answers,
+        damage,
+        history: { ...new HistoryCollector(0).history, labels },
+      };
     }
   }
   const history = await collectHistory(eventsUpTo(runs, id, run.seq), MAX_TRANSITIONS);
@@ -56,6 +70,7 @@ export async function getStatus(
   return {
     ...observed,
     openConversations,
+    answers,
     history,
     run: withArchivedAgents(run, archived, [...history.agents.keys()]),
   };

@@ -6,6 +6,7 @@ export const NO_FOLDERS = 'NO_FOLDERS';
 const DISK_ERRORS: Readonly<Record<string, readonly [reason: string, cure: string]>> = {
   ENOSPC: ['no space is left on the disk', 'Free some space'],
   EDQUOT: ['your disk quota is used up', 'Free some space'],
+  EFBIG: ['files may not become that large', 'Raise the limit with `ulimit -f`'],
   ENOENT: ['the folder it belongs in is gone', 'Put the folder back'],
   EROFS: ['the file system is read-only', 'Make it writable, or work in another folder'],
   EACCES: ['permission was denied', 'Give yourself the right to write there, or work in another folder'],

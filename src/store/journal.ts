@@ -44,6 +44,8 @@ export interface JournalOptions {
   readonly owner?: number;
   /** Called right before each write; throws a RaymondError if this process may not write any more. */
   readonly fence?: () => void;
+  /** Whether the run begins with the first line; else it is there already. */
+  readonly isNew?: boolean | undefined;
   readonly openFile?: OpenToAppend | undefined;
   readonly durable?: boolean | undefined;
 }
@@ -61,7 +63,8 @@ export class Journal {
   private readonly handle: AppendFile;
   /** Where the journal will end once everything that was appended is on disk. */
   private pendingEnd: JournalPosition;
-  private keptSeq: number;
+  /** Null while there is nothing to go on with: the first line of a new run is not on disk. */
+  private keptSeq: number | null;
   private waiting: Buffer[] = [];
   private running: Promise<void> = Promise.resolve();
   /** The sync that new appends share; it starts when the running one is over. */
@@ -76,7 +79,7 @@ export class Journal {
     this.owner = options.owner ?? 1;
     this.fence = options.fence ?? (() => {});
     this.pendingEnd = end;
-    this.keptSeq = end.seq;
+    this.keptSeq = keptSeqAt(end, options);
   }
 
   /** Opens the journal of a run to append after `end`, the end of the file. */
@@ -91,7 +94,7 @@ export class Journal {
       return new Journal(file, handle, end, options);
     } catch (cause) {
       await handle?.close().catch(() => {});
-      throw unwritableError(file, end.seq, cause);
+      throw unwritableError(file, keptSeqAt(end, options), cause);
     }
   }
 
@@ -153,7 +156,10 @@ async function writeAll(file: AppendFile, bytes: Uint8Array): Promise<void> {
   }
 }
 
-function unwritableError(file: string, keptSeq: number, cause: unknown): RaymondError {
+const keptSeqAt = ({ seq }: JournalPosition, { isNew = false }: JournalOptions): number | null => (isNew ? null : seq);
+
+function unwritableError(file: string, keptSeq: number | null, cause: unknown): RaymondError {
+  if (keptSeq === null) return diskError(`${file} cannot be written`, cause, 'then try again. Nothing was started.');
   const resume = `raymond resume ${basename(dirname(file))}`;
   const next = `then go on with \`${resume}\`. The run is kept up to step ${keptSeq}; nothing was started after it.`;
   return diskError(`${file} cannot be written`, cause, next, EXIT.paused);

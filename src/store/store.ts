@@ -11,7 +11,7 @@ import { changeOf } from './change.ts';
 import { describeStateFileProblem } from './damage.ts';
 import { diskError } from './disk-error.ts';
 import { createFile, detachFile, makePrivateFolder, PRIVATE_FILE_MODE, replaceFile, temporaryFile } from './files.ts';
-import { Journal, type OpenToAppend } from './journal.ts';
+import { Journal, type JournalOptions, type OpenToAppend } from './journal.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
 import {
@@ -76,7 +76,7 @@ export async function createRun(
   return releaseOnFailure(owner, async () => {
     await clearLeftovers(layout, id);
     const begin = { seq: run.seq, offset: 0, owner: owner.number };
-    const journal = await openJournal(layout, run, begin, owner, options);
+    const journal = await openJournal(layout, run, begin, owner, { ...options, isNew: true });
     try {
       const start = { run, mark: randomBytes(8).toString('hex'), bootId: owner.facts.bootId };
       const offset = await journal.append([firstChange(start, events)]);
@@ -164,13 +164,14 @@ const openJournal = (
   { id }: Run,
   end: JournalEnd,
   owner: Ownership,
-  { openFile, durable }: StoreOptions,
+  { openFile, durable, isNew }: StoreOptions & Pick<JournalOptions, 'isNew'>,
 ): Promise<Journal> =>
   Journal.open(layout.journalFile(id), end, {
     owner: end.owner,
     fence() {
       if (!owner.stillOwner()) throw new TakenOverError(id);
     },
+    isNew,
     openFile,
     durable,
   });

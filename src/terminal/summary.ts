@@ -64,7 +64,7 @@ export function renderRunEnd(
   summaryOptions: Omit<SummaryOptions, 'debugFolder'>,
   showAll = false,
 ): readonly string[] {
-  const commands = listCommandsAtRest(run);
+  const commands = listCommandsAtRest(run, summaryOptions.now);
   const columns = (summaryOptions.columns ?? Number.POSITIVE_INFINITY) - 1;
   const colorize = createColorizer(summaryOptions.color);
   const cdPrefix =

@@ -157,7 +157,8 @@ async function readNamedFiles(
 
 async function readInput(path: string, judge: FolderJudge): Promise<NamedFile> {
   const stats = await stat(path).catch(() => null);
-  if (stats === null || !stats.isFile()) return { problem: 'there is no such file' };
+  if (stats === null) return { problem: 'there is no such file' };
+  if (!stats.isFile()) return { problem: stats.isDirectory() ? 'it is a folder' : 'it is not a file' };
   if (stats.size > MAX_INPUT_BYTES) return { problem: `it has more than ${MAX_INPUT_BYTES / 1024 / 1024} MiB` };
   const refused = await judge(dirname(await realpath(path)));
   if (refused !== undefined) return { problem: `this state may not read it: ${refused}` };

@@ -69,6 +69,12 @@ describe('answer', () => {
     writeFileSync(join(cwd, 'f.txt'), ', with a file');
     const given = await raymond('answer', 'r1', 'Yes, "today"', '--upload', 'a.txt=f.txt');
     expect(given.err).toBe('main-1 of r1 is answered.\nNo process drives the run. To go on: raymond resume r1\n');
+    for (const command of [['status', 'r1'], ['asks']]) {
+      const { out } = await raymond(...command);
+      expect(out).toMatch(/main-1.*@.* has answered/);
+      expect(out).toContain('raymond resume r1\n');
+      expect(out).not.toContain('raymond answer');
+    }
     expect(await raymond('resume', 'r1', '--quiet')).toMatchObject({
       code: 0,
       out: 'Yes, "today" for main-1, with a file\n',
@@ -116,6 +122,15 @@ describe('answer', () => {
       code: 0,
       out: 'ok for main-1\n',
     });
+  });
+
+  test('that is empty and has no files is refused: a variable of a shell may not have been set', async () => {
+    const { raymond } = await waitingProject();
+    expect(await raymond('answer', 'r1', ' ')).toMatchObject({
+      code: 64,
+      err: 'raymond: the answer was not given: it is empty\nWrite what is to be done, or hand over a file.\n',
+    });
+    expect(await raymond('answer', 'r1', 'ok', '--resume')).toMatchObject({ code: 0, out: 'ok for main-1\n' });
   });
 
   test('comes from stdin or from a file, too', async () => {

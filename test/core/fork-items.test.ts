@@ -53,11 +53,6 @@ describe('the items of a file', () => {
 
   test.each([
     ['items.json', '{"a": 1}', 'it is not a JSON array; objects that stand one per line belong in a `.jsonl` file'],
-    [
-      'items.json',
-      'a\nb',
-      'it is not JSON; items that are not JSON belong in a file with another extension, one per line',
-    ],
     ['items.jsonl', '{"a": 1}\n\nnot so\n', 'line 3 is not JSON: `not so`'],
     [
       'items.jsonl',
@@ -78,6 +73,14 @@ describe('the items of a file', () => {
   ])('cannot be read: %s %j', (file, text, problem) => {
     expect(read(file, text)).toBe(problem);
   });
+});
+
+test('items that are not JSON are told with what is wrong and where', () => {
+  const elsewhere = 'items that are not JSON belong in a file with another extension, one per line';
+  expect(read('items.json', '["a",\n "b" "c"]')).toMatch(/^it is not JSON \(line 2: Expected ',' or '\]'[^\n]*\); /);
+  // The parser names no place here, but what it found.
+  expect(read('items.json', 'a\nb')).toMatch(/^it is not JSON \([^\n]*Unexpected token '?a'?[^\n]*\); /);
+  expect(read('items.json', 'a\nb')).toContain(elsewhere);
 });
 
 describe('a fork-each', () => {
@@ -114,7 +117,7 @@ describe('a fork-each', () => {
   test('over a file that is missing pauses the agent of a script; once the file is there, it goes on', () => {
     const driver = start('<fork-each in="items.txt">W</fork-each><goto>NEXT</goto>', null);
     expect(driver.eventsOf('agent_paused')[0]?.message).toBe(
-      'START.sh: its next step cannot be taken: `<fork-each>W</fork-each>` (line 1): `in` `items.txt`: there is no such file; once that is there, a resume goes on without running the script again; `resume --retry` runs it again',
+      'START.sh: its next step cannot be taken: `<fork-each>W</fork-each>` (line 1): `in` `items.txt`: there is no such file; once that is put right, a resume goes on without running the script again; `resume --retry` runs it again',
     );
   });
 

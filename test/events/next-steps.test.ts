@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Agent, Phase } from '../../src/core/agent.ts';
+import type { Question } from '../../src/core/ask.ts';
 import type { Event } from '../../src/core/event.ts';
+import type { FollowedTag } from '../../src/core/followed-tag.ts';
 import type { ObservedStatus } from '../../src/core/observed-status.ts';
 import type { Run } from '../../src/core/run.ts';
 import { NO_TOKENS } from '../../src/core/tokens.ts';
@@ -194,4 +196,46 @@ test('the history of a run has its latest transitions, and the working time of i
   expect(computeWorkMs(worked, 1040)).toBe(60 + 40);
   expect(transitions.map(({ at }) => at)).toStrictEqual([160, 1030]);
   expect([...agents]).toStrictEqual([['main', { turnsMs: 65, tokens: NO_TOKENS, startedAt: 150, lastAt: 1030 }]]);
+});
+
+describe('a question of a run that nothing drives', () => {
+  const question: Question = {
+    text: 'Publish it?',
+    next: 'NEXT.md',
+    timeoutMs: null,
+    timeoutNext: 'LATE.md',
+    displayFiles: [],
+    uploads: null,
+  };
+  const written = { target: null, attributes: { next: 'NEXT.md' } };
+  const tag: FollowedTag = { tag: 'ask', ...written, written };
+  const asking = (untilMs: number | null): Phase => {
+    return { kind: 'asking', ask: 'main-1', question, askedAt: NOW, untilMs, tag, implicit: false };
+  };
+  const at = (now: number, untilMs: number | null, answers?: ReadonlyMap<string, string>) => {
+    const run = runWith([asking(untilMs)], { status: 'waiting' });
+    const situation = { run, observedStatus: 'waiting', owner: null, ...(answers && { answers }) } as const;
+    const { waitsFor, commands } = describeNextSteps(situation, now);
+    return [waitsFor.join(' '), ...commands.map(({ purpose, command }) => `${purpose}: ${command}`)];
+  };
+
+  test('is to be answered', () => {
+    const answer = 'To answer: raymond answer r1 main-1 "TEXT" --resume';
+    expect(at(NOW, null)).toStrictEqual(['[main] asks (main-1): Publish it?', answer]);
+    expect(at(NOW, LATER)).toStrictEqual(['[main] asks (main-1, until 15:50, then LATE.md): Publish it?', answer]);
+  });
+
+  test('needs a resume once its time is over', () => {
+    expect(at(LATER, LATER)).toStrictEqual([
+      '[main] asks (main-1, its time was over at 15:50, so it goes on in LATE.md): Publish it?',
+      'To go on: raymond resume r1',
+    ]);
+  });
+
+  test('needs a resume once somebody has answered', () => {
+    expect(at(LATER, LATER, new Map([['main-1', 'ann@desk']]))).toStrictEqual([
+      '[main] asks (main-1, ann@desk has answered): Publish it?',
+      'To go on: raymond resume r1',
+    ]);
+  });
 });

@@ -11,9 +11,9 @@ const temporary = temporaryFolders();
 
 const change = (seq: number): Change => ({ seq, head: {}, agents: [], events: [] });
 
-async function journalOn(disk = new Disk()) {
+async function journalOn({ isNew = false } = {}, disk = new Disk()) {
   const file = join(temporary({ 'run-1/x': '' }), 'run-1/journal.jsonl');
-  const journal = await Journal.open(file, { seq: 0, offset: 0 }, { openFile: disk.open });
+  const journal = await Journal.open(file, { seq: 0, offset: 0 }, { isNew, openFile: disk.open });
   disk.syncs = 0;
   return { file, disk, journal };
 }
@@ -85,6 +85,18 @@ describe('everything is refused after a failure', () => {
     const { writes } = disk;
     expect(await refusalOf(() => journal.append([change(3)]))).toBe(refusal);
     expect([disk.writes, journal.isHealthy]).toStrictEqual([writes, false]);
+    await journal.close();
+  });
+
+  test('of the first line of a new run: there is none to go on with', async () => {
+    const { file, disk, journal } = await journalOn({ isNew: true });
+    disk.failSync = 'EFBIG';
+    const refusal = await refusalOf(() => journal.append([change(0)]));
+    expect([refusal.message, refusal.hint, refusal.exitCode]).toStrictEqual([
+      `${file} cannot be written: files may not become that large.`,
+      'Raise the limit with `ulimit -f`, then try again. Nothing was started.',
+      64,
+    ]);
     await journal.close();
   });
 

@@ -89,6 +89,7 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
     files.value = { ...files.value, [name]: [...(list ?? [])] };
   };
   const id = `answer-${question.run_id}-${question.ask_id}`;
+  const isOver = question.timeout_at !== null && Date.parse(question.timeout_at) <= Date.now();
   return (
     <form
       class="question"
@@ -101,7 +102,9 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
         {showsRun && <a href={`/runs/${question.project}/${question.run_id}`}>{question.run_name}</a>} {question.label}{' '}
         in {question.state}, {formatAge(question.asked_at, Date.now())}
         {question.timeout_at !== null &&
-          `; until ${new Date(question.timeout_at).toLocaleString()}, then ${question.timeout_next}`}
+          (isOver
+            ? `; its time was over at ${formatDeadline(question.timeout_at)}: resume the run, which goes on in ${question.timeout_next}`
+            : `; until ${formatDeadline(question.timeout_at)}, then ${question.timeout_next}`)}
       </p>
       <Markdown text={question.question} />
       {question.display_files.length > 0 && (
@@ -151,7 +154,7 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
         </label>
       )}
       <div class="bar">
-        <button type="submit" class="main" disabled={isBusy.value}>
+        <button type="submit" class="main" disabled={isBusy.value || isOver}>
           Answer
         </button>
         <small class="note">Ctrl-Enter sends, too.</small>
@@ -160,6 +163,8 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
     </form>
   );
 }
+
+const formatDeadline = (time: string): string => new Date(time).toLocaleString();
 
 /** No file can have this name. */
 const BUCKET = '/';

@@ -3,7 +3,12 @@ import { formatJson } from '../../core/json.ts';
 import { isLive } from '../../core/observed-status.ts';
 import { EXIT } from '../../errors.ts';
 import { formatAge } from '../../events/format.ts';
-import { describeDeadline, findDisplayFolder, formatAnswerCommand } from '../../events/questions.ts';
+import {
+  describeDeadline,
+  describeQuestionEnd,
+  findDisplayFolder,
+  formatAnswerCommand,
+} from '../../events/questions.ts';
 import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
 import { wrapText } from '../../events/text-width.ts';
 import { createAsksDocument, listQuestions, type WaitingQuestion } from '../../runtime/questions.ts';
@@ -30,18 +35,21 @@ function renderQuestion(
   { columns, colorize, now }: RenderContext,
 ): readonly string[] {
   const { ask, question, askedAt } = agent.phase;
-  const timeout = describeDeadline(agent, now);
+  const answers = new Map(answeredBy === null ? [] : [[ask, answeredBy]]);
+  const timeout = describeDeadline(agent, answers, now);
+  const isOver = describeQuestionEnd(agent, answers, now) !== null;
   const since = `${formatAge(askedAt, now)} ago${timeout === null ? '' : `, ${timeout}`}`;
   const folder = findDisplayFolder(run, agent) ?? '';
   const files = question.displayFiles.map(({ path, label }) => `${label ?? 'see'}: ${join(folder, path)}`);
-  const next =
-    answeredBy === null
-      ? formatAnswerCommand(run.id, ask, question, !isLive(observedStatus))
-      : `${answeredBy} has answered; raymond resume ${run.id} goes on`;
+  const next = !isOver
+    ? [formatAnswerCommand(run.id, ask, question, !isLive(observedStatus))]
+    : isLive(observedStatus)
+      ? []
+      : [`raymond resume ${run.id}`];
   return [
     ...wrapText(`${colorize('bold', ask)} of ${sanitizeLine(run.id)}, ${since}`, columns),
     ...sanitizeLines(question.text).flatMap((line) => wrapText(line, columns - 2).map((part) => `  ${part}`)),
     ...files.map((line) => colorize('dim', `  ${sanitizeLine(line)}`)),
-    colorize(answeredBy === null ? 'cyan' : 'yellow', `  ${next}`),
+    ...next.map((line) => colorize(isOver ? 'yellow' : 'cyan', `  ${line}`)),
   ];
 }
