@@ -61,7 +61,7 @@ export async function claimWorkerName(
   const [{ ms: deadlineMs } = { ms: 0 }] = await database.whenReachable(() =>
     database.query<{ ms: number }>('select extract(epoch from worker_deadline)::float * 1000 as ms from raymond.about'),
   );
-  await database.whenReachable(() =>
+  let steadySince = await database.whenReachable(() =>
     database.transaction(async (client) => {
       // A name that nobody has had has no row to lock, and two may take it at the same moment.
       await client.query(
@@ -78,28 +78,32 @@ export async function claimWorkerName(
       const [holder] = rows;
       if (holder !== undefined && holder.token !== token && !(await isGone(holder, identity)))
         throw nameInUseError(name, holder, deadlineMs);
-      await client.query(
+      const { rows: claimed } = await client.query<SteadyRow>(
         `insert into raymond.workers (name, token, host, pid, identity, slots, labels) values ($1, $2, $3, $4, $5, $6, $7)
          on conflict (name) do update set token = $2, host = $3, pid = $4, identity = $5, slots = $6, labels = $7,
-           leaving = false, started_at = now(), steady_since = now(), beat_at = now()`,
+           leaving = false, started_at = now(), steady_since = now(), beat_at = now()
+         returning steady_since::text`,
         [name, token, identity.host, identity.pid, JSON.stringify(identity), slots, labels],
       );
+      return claimed[0]?.steady_since;
     }),
   );
-  let heardAt = performance.now();
+  let heardAt = Date.now();
   let gaps = 0;
-  const isOverdue = (): boolean => performance.now() - heardAt > deadlineMs / 2;
+  // Until the next beat: by the time of day, because other clocks stand still while a machine sleeps.
+  const isOverdue = (): boolean => Date.now() - heardAt > deadlineMs / 2;
   const beat = async (): Promise<void> => {
-    const sentAt = performance.now();
-    const rows = await database.query(
+    const sentAt = Date.now();
+    const [row] = await database.query<SteadyRow>(
       `update raymond.workers set beat_at = now(),
          steady_since = case when beat_at < now() - ${DEADLINE} / 2 then now() else steady_since end
-       where name = $1 and token = $2 returning name`,
+       where name = $1 and token = $2 returning steady_since::text`,
       [name, token],
     );
-    if (rows.length === 0) return onLost();
-    if (isOverdue()) gaps += 1;
-    heardAt = sentAt;
+    if (row === undefined) return onLost();
+    // Whatever it looks like from here, others go by what the database has seen.
+    if (isOverdue() || row.steady_since !== steadySince) gaps += 1;
+    [heardAt, steadySince] = [sentAt, row.steady_since];
   };
   // It depends on nothing but the clock: an agent may be silent for many minutes.
   const timer = setInterval(() => beat().catch(() => {}), Math.min(BEAT_EVERY_MS, deadlineMs / BEATS_PER_DEADLINE));
@@ -120,6 +124,10 @@ export async function claimWorkerName(
       await change(`update raymond.workers set token = '', leaving = true, beat_at = now()`);
     },
   };
+}
+
+interface SteadyRow {
+  readonly steady_since: string;
 }
 
 interface HolderRow {
