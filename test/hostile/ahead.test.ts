@@ -38,18 +38,18 @@ const write = (file: string, content: unknown): void => {
 };
 
 describe.concurrent('Claude Code that is started ahead', () => {
-  test('gets the first prompt of its conversation, and the next ones', async ({ rig }) => {
-    const finished = await rig.run({
-      'START.md': resetting({ ahead: true }),
-      'NEXT.md': fakePrompt('<goto>LAST.md</goto>'),
-      'LAST.md': fakePrompt(RESULT),
-    });
-    expect(resultOf(finished)).toBe('done');
-    expect(aheadOf(finished)).toStrictEqual([false, true, true]);
-    expect(new Set(finished.calls.map(({ args }) => args[args.indexOf('--session-id') + 1])).size).toBe(2);
-    expect(finished.run.ledger).toMatchObject({ spentMicros: 30_000, estimatedMicros: 0 });
-    expect(conversationsOf(rig)).toStrictEqual([]);
-  });
+  test.for([4, 1])(
+    'gets the first prompt of its conversation, and the next ones, with --parallel %i',
+    async (parallel, { rig }) => {
+      const files = { 'NEXT.md': fakePrompt('<goto>LAST.md</goto>'), 'LAST.md': fakePrompt(RESULT) };
+      const finished = await rig.run({ ...files, 'START.md': resetting({ ahead: true }) }, { parallel });
+      expect(resultOf(finished)).toBe('done');
+      expect(aheadOf(finished)).toStrictEqual([false, true, true]);
+      expect(new Set(finished.calls.map(({ args }) => args[args.indexOf('--session-id') + 1])).size).toBe(2);
+      expect(finished.run.ledger).toMatchObject({ spentMicros: 30_000, estimatedMicros: 0 });
+      expect(conversationsOf(rig)).toStrictEqual([]);
+    },
+  );
 
   test('is replaced if it has died, without a word', async ({ rig }) => {
     rig.onceMarked('waits', () => {

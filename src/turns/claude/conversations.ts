@@ -63,6 +63,8 @@ export class Conversations {
       const { isUsed, flaw, terms } = idle.conversation;
       if (isUsed || idle.claimedBy !== null || flaw !== null || terms.key !== key) continue;
       idle.claimedBy = agent;
+      // As good as at work.
+      this.context.idleLimit?.remove(idle.close);
       return terms.session;
     }
     return undefined;
@@ -74,12 +76,12 @@ export class Conversations {
   }
 
   /**
-   * Whether so many more may be started ahead: as many processes as turns may run at once are at work or wait for their first
-   * prompt, and as many are without a turn.
+   * Whether so many more may be started ahead: one more process than turns may run at once is at work or waits for its first
+   * prompt, or else there would be none where one turn runs at a time; and as many as turns are without one.
    */
   hasRoomFor(more: number): boolean {
     const { idleLimit } = this.context;
-    const most = Math.max(this.busy.size + this.aheadCount, this.idle.size);
+    const most = Math.max(this.busy.size + this.aheadCount - 1, this.idle.size);
     return most + more <= this.limit && idleLimit?.hasRoomFor(more) !== false;
   }
 
@@ -128,8 +130,15 @@ export class Conversations {
       // Nobody expects one that was started ahead.
       if (conversation.isUsed) this.warnOfEnd(conversation);
     };
-    for (const longest of [...this.idle.values()].slice(0, Math.max(0, this.idle.size - this.limit))) longest.close();
-    if (this.idle.has(session)) this.context.idleLimit?.add(close);
+    // What comes after its turn decides which of both is needed; the release that follows closes the other one.
+    const isDecidedSoon = [...this.idle.values()].some(({ conversation: { isUsed, opener } }) => {
+      const { agent, number } = conversation.lastTurn;
+      return conversation.isUsed && !isUsed && opener.agent === agent && opener.number === number;
+    });
+    if (!isDecidedSoon) this.closeSurplus();
+    // It may have come too late for what it was started for.
+    if (!conversation.isUsed && this.run !== undefined && !isAwaited(this.run, { conversation, claimedBy: null }))
+      this.closeUnlessHeld(conversation);
   }
 
   /** Says that a process has ended which was to stay open: by itself, or because it did not take up what was said. */
@@ -152,6 +161,7 @@ export class Conversations {
       if (!(idle.conversation.isUsed ? this.isNeeded(idle.conversation) : isAwaited(run, idle)))
         this.closeUnlessHeld(idle.conversation);
     }
+    this.closeSurplus();
     this.removeFolders();
   }
 
@@ -165,6 +175,14 @@ export class Conversations {
 
   private get limit(): number {
     return this.context.options.parallel ?? DEFAULT_LIMIT;
+  }
+
+  /** Closes those that are too many, the longest idle first. One that a turn is about to take does not count. */
+  private closeSurplus(): void {
+    const waiting = [...this.idle.values()].filter(({ claimedBy }) => claimedBy === null);
+    for (const { close } of waiting.slice(0, Math.max(0, waiting.length - this.limit))) close();
+    for (const { conversation, close } of waiting)
+      if (this.idle.has(conversation.terms.session)) this.context.idleLimit?.add(close);
   }
 
   private isNeeded(conversation: Conversation): boolean {
@@ -231,7 +249,7 @@ export class Conversations {
 const findAgent = ({ agents }: Run, id: string): Agent | undefined => agents[indexOfAgent(agents, id)];
 
 /** Whether a process that was started ahead may still get a prompt: the turn before is under way, or the next one on record. */
-function isAwaited(run: Run, { conversation, claimedBy }: Idle): boolean {
+function isAwaited(run: Run, { conversation, claimedBy }: Pick<Idle, 'conversation' | 'claimedBy'>): boolean {
   if (run.stop !== null) return false;
   const { opener, terms } = conversation;
   const agent = findAgent(run, claimedBy ?? opener.agent);
