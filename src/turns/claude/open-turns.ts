@@ -137,17 +137,18 @@ export class OpenTurns {
     session: string,
     uuid: string,
   ): Promise<Conversation | NotStarted> {
+    let opened: Conversation;
     try {
       const terms = { session, key: command.key, capMicros: turn.budgetMicros };
-      const opened = new Conversation(this.context, turn, terms);
+      opened = new Conversation(this.context, turn, terms);
       writeTurnClaim(this.context.folderOf(turn), opened.claimFor(uuid));
-      const notStarted = await opened.start(command);
-      if (notStarted !== null) return notStarted;
-      this.conversations.add(opened);
-      return opened;
     } catch (error) {
       return toNotStarted(command, error);
     }
+    const notStarted = await opened.start(command);
+    if (notStarted !== null) return notStarted;
+    this.conversations.add(opened);
+    return opened;
   }
 
   private neverBegan(why: NotStarted): EndedTurnProcess {
