@@ -106,16 +106,17 @@ function journalEvents(text: string, lastSeq: number, failures: string[]): reado
 }
 
 /** The ids of all messages that Claude Code reported before it ended or was killed; the API counts them from 1. */
-async function reportedMessageIds(turns: string): Promise<ReadonlySet<string>> {
+async function reportedMessageIds(folders: readonly string[]): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  for (const turn of await readdir(turns)) {
-    for (const [id] of (await textOf(turns, turn, 'stdout')).matchAll(/msg_\d+/g)) ids.add(id);
-  }
+  for (const turns of folders)
+    for (const turn of await readdir(turns))
+      for (const [id] of (await textOf(turns, turn, 'stdout')).matchAll(/msg_\d+/g)) ids.add(id);
   return ids;
 }
 
 /** Compares a run with an undisturbed one and returns all violations of the guarantees. */
 export function checkTrial(trial: CrashTrial, evidence: Evidence, baseline: Evidence): readonly string[] {
+  const isHomeLost = trial.kills.some(({ target }) => target === 'home');
   const onlyOrchestrator = trial.kills.every(({ target }) => target === 'orchestrator');
   return [
     ...evidence.failures,
@@ -130,7 +131,7 @@ export function checkTrial(trial: CrashTrial, evidence: Evidence, baseline: Evid
     ...(evidence.leftoverProcesses === 0 ? [] : [`${evidence.leftoverProcesses} processes are left`]),
     ...evidence.events.filter(({ kind }) => kind === 'agent_failed').map(({ agent }) => `${agent} failed`),
     ...startedTwice(evidence),
-    ...(onlyOrchestrator ? exactlyOnce(evidence, baseline) : atLeastOnce(evidence, baseline)),
+    ...(onlyOrchestrator ? exactlyOnce(evidence, baseline) : atLeastOnce(evidence, baseline, isHomeLost)),
   ];
 }
 
@@ -164,7 +165,7 @@ function exactlyOnce(evidence: Evidence, baseline: Evidence): readonly string[] 
  * never otherwise; a tool's effect is there at least once; the ledger lacks no more than unreported answers and the
  * errors of estimates.
  */
-function atLeastOnce(evidence: Evidence, baseline: Evidence): readonly string[] {
+function atLeastOnce(evidence: Evidence, baseline: Evidence, isHomeLost: boolean): readonly string[] {
   const now = tally(evidence.effects);
   const interruptions = tally(
     evidence.events
@@ -180,11 +181,19 @@ function atLeastOnce(evidence: Evidence, baseline: Evidence): readonly string[] 
         : count + (interruptions[effect.replace('end', 'begin')] ?? 0);
     return found > max ? [`side effect "${effect}" happened ${found} times, but at most ${max} are allowed`] : [];
   });
-  const off = offMicros(evidence);
   const each = baseline.requests === 0 ? 0 : baseline.chargedMicros / baseline.requests;
   const estimates = evidence.events.filter(({ estimated }) => estimated).length;
-  return [...wrong, ...(Math.abs(off) <= each * estimates ? [] : [`the ledger is off by ${off} micro-dollars`])];
+  const [least, most] = isHomeLost ? [0, each * MOST_REQUESTS * estimates] : [-each * estimates, each * estimates];
+  const off = isHomeLost ? unknownMicros(evidence) : offMicros(evidence);
+  return [...wrong, ...(off >= least && off <= most ? [] : [`the ledger is off by ${off} micro-dollars`])];
 }
+
+/** The most answers that a turn needs. */
+const MOST_REQUESTS = 4;
+
+/** What was charged and is not known to the ledger: only turns whose worker was gone, which may have come to any point. */
+const unknownMicros = ({ ledger, chargedMicros }: Evidence): number =>
+  chargedMicros - (ledger.spentMicros - ledger.estimatedMicros);
 
 /** The error of the ledger, not counting unreported answers. */
 export const offMicros = ({ ledger, chargedMicros, unreportedMicros }: Evidence): number =>

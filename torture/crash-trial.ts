@@ -7,8 +7,11 @@ import type { Command, CommandEnd, Rig } from './rig.ts';
 import { type SaidWord, talk } from './talk.ts';
 import { ANSWER } from './workflow.ts';
 
-/** The target of a kill: the orchestrator, the process group of one turn, or the orchestrator and the groups of all turns. */
-export type KillTarget = 'orchestrator' | 'turn' | 'both';
+/**
+ * The target of a kill: the orchestrator, the process group of one turn, or the orchestrator and the groups of all turns; in a fleet also
+ * a worker whose agents go on elsewhere.
+ */
+export type KillTarget = 'orchestrator' | 'turn' | 'both' | 'home';
 
 /** The time of a kill: after a random delay, as soon as something changes on disk, or while a script runs. */
 type KillTime = 'timed' | 'at a transition' | 'in a script';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, openDatabase } from '../src/fleet/database.ts';
@@ -26,6 +26,16 @@ export interface FleetEnvironment {
   readonly pace: Pace;
 }
 
+/** What differs from one round to the next: how workers that are gone are dealt with; undefined if none is gone for long. */
+export interface FleetSettings {
+  readonly random: Random;
+  readonly lost?: 'wait' | 'rehome' | undefined;
+}
+
+/** Short, so that a worker is soon taken for gone; each must have been there for as long before it judges others. */
+const LOST_DEADLINE = '3 seconds';
+const LONGEST_WAIT_MS = 30_000;
+
 /** A label that no worker has. */
 const NOBODY = 'nobody=yes';
 
@@ -47,10 +57,18 @@ export class FleetRig {
   private readonly environment: FleetEnvironment;
   private readonly api: MessagesApi;
   private readonly env: NodeJS.ProcessEnv;
+  private readonly lost: FleetSettings['lost'];
   private isOver = false;
 
-  private constructor(environment: FleetEnvironment, root: string, database: Database, api: MessagesApi) {
+  private constructor(
+    environment: FleetEnvironment,
+    root: string,
+    database: Database,
+    api: MessagesApi,
+    lost: FleetSettings['lost'],
+  ) {
     this.environment = environment;
+    this.lost = lost;
     this.root = root;
     this.database = database;
     this.api = api;
@@ -70,17 +88,43 @@ export class FleetRig {
   static async open(
     environment: FleetEnvironment,
     names: readonly string[],
-    random: Random,
+    { random, lost }: FleetSettings,
     keepConnections = 4,
   ): Promise<FleetRig> {
     const root = await mkdtemp(join(environment.folder, 'round-'));
     for (const folder of ['home', 'tmp']) await mkdir(join(root, folder));
     const database = await openDatabase(await environment.server.createDatabase(), keepConnections);
     await initDatabase(database);
-    const fleet = new FleetRig(environment, root, database, await startMessagesApi(newModel(random, environment.pace)));
+    if (lost !== undefined) await database.query(`update raymond.about set worker_deadline = '${LOST_DEADLINE}'`);
+    const api = await startMessagesApi(newModel(random, environment.pace));
+    const fleet = new FleetRig(environment, root, database, api, lost);
     for (const name of names) fleet.workers.push({ name, child: fleet.spawnWorker(name), said: '', ends: 0 });
     for (const worker of fleet.workers) fleet.listen(worker);
     return fleet;
+  }
+
+  /** Waits until a worker that is gone has no runs any more, because they were given to others; not for ever, because those may be gone, too. */
+  async isGivenUp({ name }: TorturedWorker): Promise<void> {
+    for (const givesUpAt = Date.now() + LONGEST_WAIT_MS; Date.now() < givesUpAt && !this.isOver; await delay(100)) {
+      const rows = await this.database
+        .query(
+          `select 1 from raymond.workers, raymond.about where name = $1 and beat_at < now() - worker_deadline
+           and not exists (select 1 from raymond.runs where driver = $1 and status = 'running')`,
+          [name],
+        )
+        .catch(() => []);
+      if (rows.length > 0) return;
+    }
+  }
+
+  /** A worker that drives a run just now; any other if there is none. */
+  async chooseDriver(random: Random): Promise<TorturedWorker | undefined> {
+    const drawn = random.next();
+    const rows = await this.database
+      .query<{ driver: string }>(`select driver from raymond.runs where status = 'running' order by id`)
+      .catch(() => []);
+    const driver = rows[Math.floor(drawn * rows.length)]?.driver;
+    return this.workers.find(({ name }) => name === driver) ?? this.workers[Math.floor(drawn * this.workers.length)];
   }
 
   /** Starts a worker again under its name, whoever has it now. */
@@ -148,10 +192,11 @@ export class FleetRig {
   private async add(id: string, workflow: string, runOptions: readonly string[], api: Rig['api']): Promise<Rig> {
     const cwd = join(this.root, id);
     await mkdir(cwd);
+    const whenLost = this.lost === undefined ? [] : ['--when-lost', this.lost];
     const rig: Rig = {
       ...{ id, cwd, workflow, api },
       command: (args, options = args[0] === 'run' ? runOptions : []) =>
-        this.command(cwd, [...args, ...(options ?? [])]),
+        this.command(cwd, [...args, ...(options ?? []), ...(args[0] === 'run' ? whenLost : [])]),
       // Once a run was followed, it is in the database, which may be away just now.
       traces: () =>
         this.database.whenReachable(async () => {
@@ -166,7 +211,7 @@ export class FleetRig {
           return {
             journal: rows.map(({ change }) => `${change}\n`).join(''),
             state: { seq: run.seq, ledger: run.ledger },
-            turns: folders.find(existsSync) ?? cwd,
+            turns: folders.filter(existsSync),
           };
         }),
       close: async () => {},
@@ -217,8 +262,18 @@ export class FleetRig {
     }
   }
 
+  /** Puts what is in the database of a round, and what its workers have said, beside their files. */
+  async keepTraces(): Promise<void> {
+    for (const { name, said } of this.workers) await writeFile(join(this.root, `${name}.said`), said);
+    for (const table of ['runs', 'journal', 'travelling', 'workers']) {
+      const rows = await this.database.query(`select * from raymond.${table} order by 1, 2`);
+      await writeFile(join(this.root, `${table}.jsonl`), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    }
+  }
+
   async close(keep: boolean): Promise<void> {
     this.isOver = true;
+    if (keep) await this.keepTraces().catch(() => {});
     for (const { child } of this.workers) child.kill('SIGKILL');
     for (const { id } of this.rigs) for (const { pid } of processesOf(id)) kill(pid);
     await this.api.close();

@@ -1,12 +1,14 @@
 // Three workers on a PostgreSQL of the tests, fifty rounds of kills; each run is compared with an undisturbed one.
-//   npm run torture -- fleet [--rounds 50] [--blows 6] [--seed N] [--version 325] [--claude-every 5] [--out FILE]
+//   npm run torture -- fleet [--rounds 50] [--blows 6] [--seed N] [--version 325] [--claude-every 5] [--lost] [--out FILE]
+// With --lost there are only rounds in which workers are taken for gone.
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PostgresServer } from '../test/postgres/server.ts';
-import { FLEET_MODES, type RoundReport, tortureFleet } from './fleet-torture.ts';
+import { FLEET_MODES, LOST_MODES } from './fleet-blows.ts';
+import { type RoundReport, tortureFleet } from './fleet-torture.ts';
 import { claudeOf, PROJECT } from './install.ts';
 import { describeMachine } from './machine.ts';
 
@@ -18,6 +20,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     version: { type: 'string', default: '325' },
     'claude-every': { type: 'string', default: '5' },
+    lost: { type: 'boolean', default: false },
     out: { type: 'string' },
   },
 });
@@ -40,7 +43,7 @@ const environment = {
 const options = {
   seed,
   rounds: Number(values.rounds),
-  modes: FLEET_MODES,
+  modes: values.lost ? LOST_MODES : FLEET_MODES,
   blowsPerRound: Number(values.blows),
   maxDelayMs: 1_500,
   cannedRuns: 3,
@@ -62,6 +65,8 @@ const summary = {
   midTurn: sum(reports.map(({ turnsUnderWay }) => turnsUnderWay)),
   steps: sum(reports.map(({ steps }) => steps)),
   takeovers: sum(reports.map(({ epochs }) => epochs)),
+  givenAway: sum(reports.map(({ moves }) => moves)),
+  rehomed: sum(reports.map(({ rehomed }) => rehomed)),
   failures,
   ...describeMachine(),
 };
@@ -72,8 +77,10 @@ console.log(failures.length === 0 ? `no failures; see ${out}` : `${failures.leng
 if (failures.length === 0) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 process.exitCode = failures.length === 0 ? 0 : 1;
 
-function report({ round, blows, tookMs, steps, epochs, failures }: RoundReport): void {
-  console.log(`${round} ${(tookMs / 1000).toFixed(1)} s, ${steps} steps, ${epochs} takeovers: ${blows.join(' ')}`);
+function report({ round, blows, tookMs, steps, epochs, moves, rehomed, failures }: RoundReport): void {
+  const lost = moves === 0 ? '' : `, ${moves} given away, ${rehomed} rehomed`;
+  const figures = `${(tookMs / 1000).toFixed(1)} s, ${steps} steps, ${epochs} takeovers${lost}`;
+  console.log(`${round} ${figures}: ${blows.join(' ')}`);
   for (const failure of failures) console.log(`  FAILURE ${failure}`);
 }
 

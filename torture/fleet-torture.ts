@@ -1,37 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkTrial, collectEvidence, type Evidence } from './check-trial.ts';
 import { type CrashTrial, type Kill, runTrial } from './crash-trial.ts';
-import { type FleetEnvironment, FleetRig, type TorturedWorker } from './fleet-rig.ts';
-import { killGroups, processesOf, turnsOf } from './processes.ts';
+import { type Blow, type FleetMode, type FleetModes, strike } from './fleet-blows.ts';
+import { type FleetEnvironment, FleetRig } from './fleet-rig.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Rig } from './rig.ts';
-
-/**
- * What is done to a fleet: a worker is killed, a turn, a worker with all turns, or all workers; a worker stands still for a while; all
- * connections to the database are cut; the database is killed; it is away for longer than a worker may be silent, which ends the round.
- */
-type Blow = 'worker' | 'turn' | 'both' | 'workers' | 'pause' | 'connections' | 'database' | 'outage';
-
-/** The blows of a round; each is drawn from these. */
-export type FleetMode = readonly [Blow, ...Blow[]];
-
-/** The modes of a series, taken in turn. */
-export const FLEET_MODES: readonly [FleetMode, ...FleetMode[]] = [
-  ['worker'],
-  ['turn'],
-  ['both'],
-  ['worker', 'workers', 'pause', 'connections', 'database'],
-  ['worker', 'turn', 'both', 'workers', 'pause', 'connections', 'database'],
-  ['worker', 'outage'],
-];
-
-const OUTAGE_MS = 60_000;
 
 /** The options of a series of rounds. */
 export interface FleetOptions {
   readonly seed: number;
   readonly rounds: number;
-  readonly modes: readonly [FleetMode, ...FleetMode[]];
+  readonly modes: FleetModes;
   readonly blowsPerRound: number;
   readonly maxDelayMs: number;
   /** The runs of a round without Claude Code. */
@@ -48,6 +27,9 @@ export interface RoundReport {
   readonly tookMs: number;
   readonly steps: number;
   readonly epochs: number;
+  /** How often a run was given to another worker, because its own was gone; and how often an agent. */
+  readonly moves: number;
+  readonly rehomed: number;
   readonly failures: readonly string[];
 }
 
@@ -86,7 +68,11 @@ async function runRound(
   random: Random,
 ): Promise<RoundReport> {
   const began = Date.now();
-  const fleet = await FleetRig.open(environment, WORKERS, createRandom(Math.floor(random.next() * 2 ** 32)));
+  const settings = {
+    random: createRandom(Math.floor(random.next() * 2 ** 32)),
+    lost: round === 0 ? undefined : mode.lost,
+  };
+  const fleet = await FleetRig.open(environment, WORKERS, settings);
   let keep = true;
   try {
     const { claude } = environment;
@@ -102,16 +88,22 @@ async function runRound(
     await allAreThere(fleet);
     await fleet.spreadRuns(random);
     if (round > 0) {
-      await strike(fleet, environment, options, mode, random, over.signal, (blow, kill) => {
-        names.push(blow);
-        blows.push(kill);
+      const { blowsPerRound, maxDelayMs } = options;
+      await strike(fleet, environment, {
+        ...{ mode, maxDelayMs, random, over: over.signal },
+        // Each of these takes long.
+        blows: mode.lost === undefined ? blowsPerRound : Math.ceil(blowsPerRound / 2),
+        note(blow, kill) {
+          names.push(blow);
+          blows.push(kill);
+        },
       });
     }
     const ended = await Promise.race([trials, aborted(over.signal)]);
     clearTimeout(hang);
     over.abort();
     const failures: string[] = [];
-    let steps = 0;
+    let [steps, rehomed] = [0, 0];
     if (ended === null) failures.push('it hangs');
     for (const [index, trial] of (ended ?? []).entries()) {
       const rig = fleet.rigs[index];
@@ -120,17 +112,19 @@ async function runRound(
       const evidence = await collectEvidence(rig);
       baseline[kind] ??= evidence;
       steps += (await rig.traces()).state.seq;
+      rehomed += evidence.events.filter(({ kind: each }) => each === 'rehomed').length;
       const checked = checkTrial({ ...trial, kills: blows }, evidence, baseline[kind] ?? evidence);
       failures.push(...checked.map((failure) => `${rig.id}: ${failure}`));
     }
     failures.push(...(await checkRows(fleet, environment)));
     keep = failures.length > 0;
     const turnsUnderWay = blows.filter(({ underWay }) => underWay.length > 0).length;
-    const [sum] = await fleet.database.query<{ epochs: number }>(
-      'select sum(epoch)::integer as epochs from raymond.runs',
+    const [sum] = await fleet.database.query<{ epochs: number; moves: number }>(
+      'select sum(epoch)::integer as epochs, sum(move)::integer as moves from raymond.runs',
     );
     const tookMs = Date.now() - began;
-    return { round, blows: names, turnsUnderWay, tookMs, steps, epochs: sum?.epochs ?? 0, failures };
+    const { epochs = 0, moves = 0 } = sum ?? {};
+    return { round, blows: names, turnsUnderWay, tookMs, steps, epochs, moves, rehomed, failures };
   } finally {
     await fleet.close(keep);
   }
@@ -154,71 +148,6 @@ async function allAreThere(fleet: FleetRig): Promise<void> {
     await delay(50);
   }
 }
-
-async function strike(
-  fleet: FleetRig,
-  { server }: FleetEnvironment,
-  { blowsPerRound, maxDelayMs }: FleetOptions,
-  mode: FleetMode,
-  random: Random,
-  over: AbortSignal,
-  note: (blow: Blow, kill: Kill) => void,
-): Promise<void> {
-  const starting: Promise<void>[] = [];
-  for (let count = 0; count < blowsPerRound && !over.aborted; count += 1) {
-    await delay(random.between(0, maxDelayMs));
-    const processes = fleet.rigs.flatMap(({ id }) => processesOf(id));
-    const { atWork: underWay, idle } = turnsOf(processes);
-    const blow = random.oneOf(mode);
-    const worker = fleet.workers[Math.floor(random.next() * fleet.workers.length)];
-    if (worker === undefined) return;
-    let killed: readonly string[] = [];
-    if (blow === 'turn' || blow === 'both') {
-      const [first, ...others] = underWay;
-      const chosen = first === undefined ? undefined : random.oneOf([first, ...others]);
-      killed = killGroups(processes.filter(({ turn }) => blow === 'both' || turn === chosen));
-    }
-    if (blow === 'worker' || blow === 'both') starting.push(killWorker(fleet, worker, random.between(0, 600)));
-    if (blow === 'workers')
-      starting.push(...fleet.workers.map((each) => killWorker(fleet, each, random.between(0, 600))));
-    if (blow === 'pause') starting.push(pauseWorker(worker, random.between(500, 3_000)));
-    if (blow === 'connections') await cutConnections(fleet);
-    if (blow === 'database' || blow === 'outage') {
-      await server.kill();
-      await delay(blow === 'outage' ? OUTAGE_MS : random.between(0, 2_000));
-      await server.restart();
-    }
-    const target = blow === 'turn' || blow === 'both' ? blow : 'orchestrator';
-    note(blow, {
-      ...{ at: Date.now(), target, when: 'timed', underWay, killed },
-      killedIdle: killed.filter((turn) => idle.includes(turn)),
-    });
-    if (blow === 'outage') break;
-  }
-  await Promise.all(starting);
-}
-
-/** Kills the process of a worker, if there is one, and starts the next. */
-async function killWorker(fleet: FleetRig, worker: TorturedWorker, afterMs: number): Promise<void> {
-  const { child } = worker;
-  if (!child.kill('SIGKILL')) return;
-  await delay(afterMs);
-  if (worker.child === child) fleet.restart(worker);
-}
-
-/** A worker stands still and goes on, if it still lives then. */
-async function pauseWorker({ child }: TorturedWorker, forMs: number): Promise<void> {
-  if (!child.kill('SIGSTOP')) return;
-  await delay(forMs);
-  child.kill('SIGCONT');
-}
-
-const cutConnections = (fleet: FleetRig): Promise<unknown> =>
-  fleet.database
-    .query(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-    )
-    .catch(() => undefined);
 
 /** What must be true of the rows besides what each run says of itself. */
 async function checkRows(fleet: FleetRig, { server }: FleetEnvironment): Promise<readonly string[]> {

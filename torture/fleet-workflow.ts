@@ -14,7 +14,7 @@ export async function writeFleetWorkflow(folder: string): Promise<void> {
     'START.sh': script(0.1, `printf '1\\n2\\n3\\n4\\n' > items.txt; echo '<goto>PLAN.md</goto>'`),
     'PLAN.md': 'Make a plan.\n',
     'SPREAD.sh': script(0.1, `echo '<fork-each in="items.txt">ITEM.sh</fork-each><join>JOINED.sh</join>'`),
-    'ITEM.sh': script(0.3, 'echo "<goto>REVIEW.md</goto>"'),
+    'ITEM.sh': `# ---\n# repeatable: true\n# ---\n${script(0.3, 'echo "<goto>REVIEW.md</goto>"')}`,
     'REVIEW.md': 'Review {{item}}.\n',
     'DONE.sh': script(0.1, 'echo "<result>item $item</result>"'),
     'JOINED.sh': script(

@@ -28,11 +28,11 @@ export interface Rig {
   close(keep: boolean): Promise<void>;
 }
 
-/** What a run has left behind: its journal, its state, and the folders of its turns. */
+/** What a run has left behind: its journal, its state, and the folders that hold those of its turns. */
 export interface Traces {
   readonly journal: string;
   readonly state: { readonly seq: number; readonly ledger: Ledger };
-  readonly turns: string;
+  readonly turns: readonly string[];
 }
 
 /** What a run has spent, as it says itself. */
@@ -95,7 +95,7 @@ export async function setUp(environment: TestEnvironment, id: string, random: Ra
     traces: async () => ({
       journal: await textOf(cwd, '.raymond', 'runs', id, 'journal.jsonl'),
       state: JSON.parse((await textOf(cwd, '.raymond', 'state', `${id}.json`)) || '{}'),
-      turns: join(cwd, '.raymond', 'runs', id, 'turns'),
+      turns: [join(cwd, '.raymond', 'runs', id, 'turns')],
     }),
     command(args, options = runOptions) {
       const child = spawn(environment.raymond, [...args, ...(options ?? [])], {

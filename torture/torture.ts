@@ -28,7 +28,7 @@ export interface TrialReport {
 }
 
 /** The targets of a run; `mixed` chooses one for each kill. */
-export type Mode = 'none' | KillTarget | 'mixed';
+export type Mode = 'none' | Exclude<KillTarget, 'home'> | 'mixed';
 
 const TARGETS: Readonly<Record<Mode, readonly [KillTarget, ...KillTarget[]]>> = {
   none: ['orchestrator'],
