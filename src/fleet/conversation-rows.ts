@@ -49,7 +49,8 @@ const upsertConversation = (
   database.query(
     `insert into raymond.conversations (run, session, worker, files) select $1, $2, $3, $4
      where exists (select 1 from raymond.runs where id = $1 and epoch = $5)
-       or exists (select 1 from raymond.travelling where run = $1 and agent = $6 and turn = $7 and home = $3)
+       or exists (select 1 from raymond.travelling
+         where run = $1 and agent = $6 and turn = $7 and home = $3 and outcome is null and not withdrawn)
      on conflict (run, session) do update set worker = $3, files = $4`,
     [run, session, worker, files, epoch, agent, String(number)],
   );

@@ -138,6 +138,26 @@ describe.concurrent('a worker that is gone', { timeout: 150_000 }, () => {
       expect(gate.trace).toBe('start\nstart\nafter\n');
     }));
 
+  test('and only stood still, with a turn of a run that another drives, ends that when it goes on: its agent has moved', () =>
+    Gate.during(server, async (gate) => {
+      const following = gate.fleet.run(
+        ...['run', 'gate', '--run-id', 'gated', '--when-lost', 'rehome', '--label', 'drives=yes'],
+      );
+      await gate.fleet.setHome('gated', 'one');
+      const [one] = await Promise.all([gate.fleet.worker('one'), gate.fleet.worker('two', '--label', 'drives=yes')]);
+      await until(async () => existsSync(join(gate.fleet.folder, 'trace')));
+      one.child.kill('SIGSTOP');
+      const paused = await following;
+      expect(paused.err).toContain('the worker one is gone: goes on at two');
+      expect(paused.code).toBe(3);
+      expect(await gate.countProcesses()).toBeGreaterThan(0);
+      one.child.kill('SIGCONT');
+      await until(async () => (await gate.countProcesses()) === 0);
+      gate.open();
+      expect(await gate.fleet.run('resume', 'gated', '--retry')).toMatchObject({ code: 0, out: 'through\n' });
+      expect(gate.trace).toBe('start\nstart\nafter\n');
+    }));
+
   test('lets the agent fail if the run says so', () =>
     Gate.during(server, async (gate) => {
       const { one, following } = await gate.start('--when-lost', 'fail');
