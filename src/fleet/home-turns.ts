@@ -36,6 +36,15 @@ interface Drive {
   readonly over: Promise<unknown>;
 }
 
+/** A turn that runs here. */
+interface TurnUnderWay {
+  readonly agent: string;
+  readonly run: string;
+  readonly world: HomeWorld;
+  /** The requests that were passed on to it. */
+  readonly told: Set<string>;
+}
+
 type TravelledTurn = ClaudeTurn | ScriptTurn | WorktreeTurn | WorkspaceTurn;
 
 const FIRST_WAIT_MS = 1_000;
@@ -48,10 +57,8 @@ const LONGEST_WAIT_MS = 60_000;
 export class HomeTurns {
   private readonly worker: WorkerContext;
   private readonly guests = new Map<string, Guest>();
-  private readonly underWay = new Map<string, { readonly agent: string; readonly run: string; world: HomeWorld }>();
+  private readonly underWay = new Map<string, TurnUnderWay>();
   private readonly drives = new Map<string, readonly Drive[]>();
-  /** The requests that were passed on. */
-  private readonly told = new Set<string>();
 
   constructor(worker: WorkerContext) {
     this.worker = worker;
@@ -79,23 +86,26 @@ export class HomeTurns {
     const { database, name } = this.worker;
     for (const { id, event, ...turn } of this.underWay.size === 0 ? [] : await selectTurnRequests(database, name)) {
       const taken = this.underWay.get(keyOf(turn));
-      if (taken === undefined || this.told.has(`${keyOf(turn)}/${id}`)) continue;
+      if (taken === undefined || taken.told.has(id)) continue;
       // Its prompt may not be sent yet; what it never gets is for the next one.
       if (event?.kind === 'said' && !taken.world.canReach(taken.agent)) continue;
       // It is told to end until it has: it may not have begun yet.
       if (event === null) taken.world.world.end(taken.agent);
       else taken.world.world.notify([event]);
-      if (event !== null) this.told.add(`${keyOf(turn)}/${id}`);
+      if (event !== null) taken.told.add(id);
     }
+    const guests = [...this.guests.keys()];
     const runs = await database.query<{ id: string; status: string; stop: string | null }>(
       'select id, status, stop from raymond.runs where id = any($1)',
-      [[...this.guests.keys()]],
+      [guests],
     );
-    for (const { id, status, stop } of runs) {
+    for (const { id, stop } of runs) {
       if (stop === 'now')
         for (const { run, agent, world } of this.underWay.values()) if (run === id) world.world.end(agent);
-      if (status !== 'running') await this.leave(id);
     }
+    // One that was removed meanwhile has no row any more.
+    const going = new Set(runs.filter(({ status }) => status === 'running').map(({ id }) => id));
+    for (const id of guests) if (!going.has(id)) await this.leave(id);
   };
 
   /** Waits until this process has found out that another worker drives a run, if it has driven the run itself: turns have one keeper. */
@@ -153,7 +163,7 @@ export class HomeTurns {
         return true;
       }
       if (firstBoot !== boot && 'number' in turn) world.doubtful.add(`${turn.agent}/${turn.number}`);
-      this.underWay.set(keyOf(queued), { agent: queued.agent, run: queued.run, world });
+      this.underWay.set(keyOf(queued), { agent: queued.agent, run: queued.run, world, told: new Set() });
       if (hadProblem) await noteProblem(database, queued, null);
       const end = await this.takeIn(world, world.adapt(run), turn);
       if (end === null && leaving.aborted) return false;

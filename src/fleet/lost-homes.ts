@@ -3,7 +3,7 @@ import type { WhenLost } from '../core/fleet-options.ts';
 import type { Failed, HomeLost } from '../core/signal.ts';
 import type { Database } from './database.ts';
 import type { Requests } from './requests.ts';
-import { IS_GONE, IS_STEADY } from './worker-name.ts';
+import { IS_STEADY, NOT_GONE } from './worker-name.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -99,7 +99,7 @@ export class LostHomes {
   private async findGone(homes: readonly string[]): Promise<ReadonlySet<string>> {
     const { name, token } = this.judge;
     const rows = await this.database.query<{ name: string }>(
-      `select name from raymond.workers where name = any($1) and ${IS_GONE}
+      `select home as name from unnest($1::text[]) as home where home not in ${NOT_GONE}
        and exists (select 1 from raymond.workers where name = $2 and token = $3 and ${IS_STEADY})`,
       [homes, name, token],
     );

@@ -5,7 +5,6 @@ import type { Database } from './database.ts';
 import { findDatabaseWorktrees } from './database-worktrees.ts';
 import { QueueClient } from './queues.ts';
 import { insertRemovals } from './removals.ts';
-import { loadRunRows } from './run-rows.ts';
 
 /** Only to tell our lock from those of others. */
 const WORKFLOWS_LOCK = 7_296_154_013;
@@ -36,11 +35,6 @@ const MEASURE = `select updated_at as changed_at, pg_column_size(runs.*)
 
 /** Removes a run with its rows and its entries in the queues, and workflows that only it used. Its workers remove its files. */
 async function removeRun(database: Database, id: string): Promise<void> {
-  // One that cannot be read is removed all the same.
-  const homes = await loadRunRows(database, id).then(
-    ({ run }) => run.agents.map(({ home }) => home),
-    () => [],
-  );
   const queues = await QueueClient.open(database);
   try {
     const [found] = await database.query<{ status: string }>('select status from raymond.runs where id = $1', [id]);
@@ -48,15 +42,13 @@ async function removeRun(database: Database, id: string): Promise<void> {
     // Before its row goes: an entry that is left would stand in the way of a later run of this id.
     await queues.forgetRun(id);
     await database.transaction(async (client) => {
-      const { rows } = await client.query<{ driver: string | null; mark: string }>(
-        `delete from raymond.runs where id = $1 and status <> 'running' returning driver, mark`,
+      const { rows } = await client.query<{ mark: string }>(
+        `delete from raymond.runs where id = $1 and status <> 'running' returning mark`,
         [id],
       );
       const [row] = rows;
       if (row === undefined) throw isRunningError(id);
-      await insertRemovals(client, { run: id, mark: row.mark }, [
-        ...new Set([row.driver, ...homes].filter((name) => name !== null)),
-      ]);
+      await insertRemovals(client, { run: id, mark: row.mark });
     });
     await database.transaction(async (client) => {
       await client.query(`select pg_advisory_xact_lock(${WORKFLOWS_LOCK})`);

@@ -141,6 +141,11 @@ export class QueueClient {
       await this.client.registerQueue(queue, { minPollingIntervalMs: POLL_INTERVAL_MS });
   }
 
+  /** Removes the queues that only one worker serves, until it makes them again; what is in them stays. */
+  async forgetWorker(worker: string): Promise<void> {
+    for (const queue of [queueOf(worker), turnQueueOf(worker)]) await this.client.deleteQueue(queue);
+  }
+
   async close(): Promise<void> {
     await this.client.destroy();
   }

@@ -15,16 +15,14 @@ import type { Database } from './database.ts';
 
 const LOOK_EVERY_MS = 2_000;
 
-/** Tells workers to remove their files of a run, as a part of a transaction: these, and all that there are. */
+/** Tells all workers to remove their files of a run, as a part of a transaction. */
 export async function insertRemovals(
   client: Pick<PoolClient, 'query'>,
   { run, mark }: { readonly run: string; readonly mark: string },
-  workers: readonly string[],
 ): Promise<void> {
   await client.query(
-    `insert into raymond.removals (run, mark, worker)
-     select $1, $2, unnest($3::text[]) union select $1, $2, name from raymond.workers on conflict do nothing`,
-    [run, mark, workers],
+    `insert into raymond.removals (run, mark, worker) select $1, $2, name from raymond.workers on conflict do nothing`,
+    [run, mark],
   );
 }
 

@@ -15,15 +15,17 @@ export interface WordsRow {
  * that are new, however many runs there are.
  */
 export class Requests {
-  private readonly database: Database;
+  private readonly database: Pick<Database, 'query'>;
   private readonly worker: string;
   private stops = new Map<string, StopMode>();
-  private answered = new Set<string>();
+  /** The questions that wait for an answer, and for how many looks nobody has asked after each. */
+  private readonly asked = new Map<string, { readonly run: string; readonly ask: string; looks: number }>();
+  private answered: ReadonlySet<string> = new Set();
   private words: ReadonlyMap<string, readonly WordsRow[]> = new Map();
   private timer: NodeJS.Timeout | undefined;
   private readonly others: (() => Promise<void>)[] = [];
 
-  constructor(database: Database, worker: string) {
+  constructor(database: Pick<Database, 'query'>, worker: string) {
     this.database = database;
     this.worker = worker;
   }
@@ -48,8 +50,12 @@ export class Requests {
   /** The stop that was requested of a run; null if none was. */
   stopOf = (run: string): StopMode | null => this.stops.get(run) ?? null;
 
-  /** Whether a question has an answer. */
-  hasAnswer = (run: string, ask: string): boolean => this.answered.has(`${run}/${ask}`);
+  /** Whether a question has an answer. The next look is also for this one: who waits asks again. */
+  hasAnswer = (run: string, ask: string): boolean => {
+    const key = `${run}/${ask}`;
+    this.asked.set(key, { run, ask, looks: 0 });
+    return this.answered.has(key);
+  };
 
   /** What people say to the agents of a run and what is not in its journal yet, the oldest first. */
   wordsOf = (run: string): readonly WordsRow[] => this.words.get(run) ?? NO_WORDS;
@@ -59,14 +65,14 @@ export class Requests {
     this.words = new Map([...this.words, ...groupByRun(rows)]);
   }
 
-  private async look(): Promise<void> {
-    const rows = await this.database.query<{ id: string; stop: StopMode | null; ask: string | null }>(
-      `select id, stop, ask from raymond.runs left join raymond.answers on run = id
-       where driver = $1 and status = 'running' and (stop is not null or ask is not null)`,
+  /** Looks for what is new. */
+  async look(): Promise<void> {
+    const rows = await this.database.query<{ id: string; stop: StopMode }>(
+      `select id, stop from raymond.runs where driver = $1 and status = 'running' and stop is not null`,
       [this.worker],
     );
-    this.stops = new Map(rows.flatMap(({ id, stop }) => (stop === null ? [] : [[id, stop]])));
-    this.answered = new Set(rows.flatMap(({ id, ask }) => (ask === null ? [] : [`${id}/${ask}`])));
+    this.stops = new Map(rows.map(({ id, stop }) => [id, stop]));
+    this.answered = await this.findAnswers();
     this.words = groupByRun(
       await this.database.query<WordsRow>(
         `select run, words.id, content from raymond.words join raymond.runs on runs.id = run
@@ -76,7 +82,26 @@ export class Requests {
     );
     for (const look of this.others) await look();
   }
+
+  /** Which of the questions that somebody waits for have an answer. */
+  private async findAnswers(): Promise<ReadonlySet<string>> {
+    for (const [key, question] of this.asked) {
+      question.looks += 1;
+      if (question.looks > FORGOTTEN_AFTER_LOOKS) this.asked.delete(key);
+    }
+    if (this.asked.size === 0) return new Set();
+    const questions = [...this.asked.values()];
+    const rows = await this.database.query<{ key: string }>(
+      `select run || '/' || ask as key from raymond.answers
+       where (run, ask) in (select * from unnest($1::text[], $2::text[]))`,
+      [questions.map(({ run }) => run), questions.map(({ ask }) => ask)],
+    );
+    return new Set(rows.map(({ key }) => key));
+  }
 }
+
+/** Who waits for an answer asks as often as this one looks. */
+const FORGOTTEN_AFTER_LOOKS = 8;
 
 const NO_WORDS: readonly WordsRow[] = [];
 

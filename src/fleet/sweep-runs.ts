@@ -1,7 +1,7 @@
 import type { Database } from './database.ts';
 import { chooseWorker, PLACE_LOCK } from './place-run.ts';
 import type { DriveRequest, QueueClient } from './queues.ts';
-import { IS_ALIVE, IS_GONE, IS_STEADY } from './worker-name.ts';
+import { FORGET_WORKERS, IS_ALIVE, IS_STEADY, NOT_GONE } from './worker-name.ts';
 
 /** Only to tell our lock from those of others. */
 const SWEEP_LOCK = 7_296_154_014;
@@ -18,8 +18,9 @@ export interface SweptRun {
 }
 
 /**
- * Gives the runs of workers that are gone to others, and those that nobody has placed. Nothing happens if somebody else is at it, or if this worker, of this name and
- * token, was itself not heard of for a while. Whoever drove such a run before can save nothing more, because the run has moved.
+ * Gives the runs of workers that are gone to others, and those that nobody has placed; workers that were silent for very long are
+ * forgotten. Nothing happens if somebody else is at it, or if this worker, of this name and token, was itself not heard of for a while.
+ * Whoever drove such a run before can save nothing more, because the run has moved.
  */
 export const sweepRuns = (
   database: Database,
@@ -32,12 +33,14 @@ export const sweepRuns = (
       [name, token, SWEEP_LOCK],
     );
     if (judges.length === 0) return [];
+    const { rows: forgotten } = await client.query<{ name: string }>(FORGET_WORKERS);
+    for (const worker of forgotten) await queues.forgetWorker(worker.name);
     await client.query('select pg_advisory_xact_lock($1)', [PLACE_LOCK]);
     const { rows: lost } = await client.query<LostRow>(
-      `select id, driver, labels, move, request, coalesce(driver in (select name from raymond.workers where ${IS_GONE}), false) as is_lost
+      `select id, driver, labels, move, request, coalesce(driver not in ${NOT_GONE}, false) as is_lost
        from raymond.runs
        where status = 'running' and request is not null
-         and (driver in (select name from raymond.workers where ${IS_GONE})
+         and (driver not in ${NOT_GONE}
            or (begun < life and updated_at < now() - interval '${UNPLACED_AFTER_S} seconds'))
          and exists (select 1 from raymond.workers where not leaving and workers.labels @> runs.labels and ${IS_ALIVE})
        order by updated_at limit $1 for update skip locked`,

@@ -19,8 +19,18 @@ const DEADLINE = '(select worker_deadline from raymond.about)';
 /** Whether a row of `workers` is that of one that is there; one that has ended keeps its row. */
 export const IS_ALIVE = `(token <> '' and beat_at > now() - ${DEADLINE})`;
 
-/** Whether a row of `workers` is that of one that is gone: a short absence, as between an end and the next start, does not count. */
-export const IS_GONE = `(beat_at < now() - ${DEADLINE})`;
+/** The names of all workers that are not gone: a short absence, as between an end and the next start, does not count. */
+export const NOT_GONE = `(select name from raymond.workers where beat_at >= now() - ${DEADLINE})`;
+
+/**
+ * Forgets workers that were silent for 30 days, with what they were to remove; the rows are their names. One that has no row is gone,
+ * like one that is silent. In containers each start may have a name of its own.
+ */
+export const FORGET_WORKERS = `with forgotten as (
+  delete from raymond.workers where beat_at < now() - interval '30 days' returning name
+), removals as (
+  delete from raymond.removals where worker in (select name from forgotten)
+) select name from forgotten`;
 
 /** Whether a row of `workers` is that of one which may judge others. */
 export const IS_STEADY = `(beat_at > now() - ${DEADLINE} / 2 and steady_since < now() - ${DEADLINE})`;
