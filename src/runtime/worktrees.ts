@@ -6,7 +6,8 @@ import { RaymondError } from '../errors.ts';
 import type { FoundWorktree } from '../events/found-worktree.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
-import { findWork, removeLeftWorktree } from '../turns/left-worktree.ts';
+import { findWork } from '../turns/held-work.ts';
+import { removeLeftWorktree } from '../turns/left-worktree.ts';
 import { branchOf, isWorktreeFolder } from '../turns/worktree.ts';
 
 /** Finds the worktrees of all runs of this folder, or of one run, and what they hold. Runs that were removed count, too. */

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { WorkspaceContent, WorkspacePlace, WorkspaceSource } from '../core/workspace.ts';
 import { errorMessageOf } from '../errors.ts';
 import { createGit, type Git, type GitOptions } from './git.ts';
+import { findMore, findWorkInTheWay } from './held-work.ts';
 import { explainRemoteError, NO_STALLS, pushBranch, REMOTE_NAME } from './remote.ts';
 
 /** A clone to be made: its names, and the repository. With its place if it was there before. */
@@ -21,7 +22,7 @@ export type MadeWorkspace =
 
 /**
  * Makes the clone of a run, or finds the one that was there before. It gets its name when it is whole. One that has the name and was never
- * reported is made again: nobody has worked in it.
+ * reported is made again, unless there is work in it: then it is that of an earlier run of the same id.
  */
 export async function openWorkspace(wanted: WantedWorkspace, options: GitOptions): Promise<MadeWorkspace> {
   const { path, source, place } = wanted;
@@ -32,6 +33,8 @@ export async function openWorkspace(wanted: WantedWorkspace, options: GitOptions
   }
   const partial = `${path}${PARTIAL_SUFFIX}`;
   try {
+    const inTheWay = await findWorkInTheWay(wanted, options);
+    if (inTheWay !== null) return { message: inTheWay };
     for (const folder of [partial, path]) await rm(folder, { recursive: true, force: true });
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const cloned = await cloneInto(partial, wanted, options);
@@ -106,8 +109,10 @@ async function findStart(git: Git, { ref }: WorkspaceSource): Promise<string | n
     const commit = await findCommit(git, name);
     if (commit !== null) return commit;
   }
-  const fetched = await git(...NO_STALLS, 'fetch', '--quiet', REMOTE_NAME, ref);
-  return fetched.ok ? findCommit(git, 'FETCH_HEAD') : null;
+  // Kept under a name of the remote: who looks at the clone later sees that nobody here has made these commits.
+  const kept = `refs/remotes/${REMOTE_NAME}/${ref}`;
+  const fetched = await git(...NO_STALLS, 'fetch', '--quiet', REMOTE_NAME, `+${ref}:${kept}`);
+  return fetched.ok ? findCommit(git, kept) : null;
 }
 
 async function explainNoStart(git: Git, { git: address, ref }: WorkspaceSource): Promise<string> {
@@ -194,22 +199,6 @@ async function inspectClone(
   const missing = own.out.split('\n').filter((line) => !there.has(line) && !line.startsWith(base));
   const branches = missing.flatMap((line) => line.split(' ')[1] ?? []);
   return { commits: Number(count.out), dirty: status.out !== '', branches };
-}
-
-/** What nobody would have any more without the clone, besides changes in its files; null for nothing. */
-export async function findMore(git: Git, base?: string): Promise<string | null> {
-  const known = ['--remotes', '--tags', ...(base === undefined ? [] : [base])];
-  const [count, stash, trees] = await Promise.all([
-    git('rev-list', '--count', '--branches', 'HEAD', '--not', ...known, '--'),
-    git('rev-parse', '--verify', '--quiet', 'refs/stash'),
-    git('worktree', 'list', '--porcelain'),
-  ]);
-  if (!count.ok) return `what is not known: ${count.error}`;
-  if (count.out !== '0') return 'commits on other branches, which are not pushed';
-  if (stash.ok) return 'changes in `git stash`';
-  return trees.out.split('\n').filter((line) => line.startsWith('worktree ')).length > 1
-    ? 'worktrees of workers'
-    : null;
 }
 
 const removeIfEmpty = (folder: string): Promise<void> => rmdir(folder).catch(() => {});

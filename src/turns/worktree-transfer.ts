@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
 import type { PublishedCommit } from '../core/worktree-turns.ts';
 import { createGit, type GitOptions } from './git.ts';
+import { findWorkInTheWay, type LeftPlace } from './held-work.ts';
 import { explainRemoteError, NO_STALLS } from './remote.ts';
 import { leaveWorkspace, openWorkspace, removeClone } from './workspace.ts';
 import { findRepository, type MadeWorktree, refuseWorktree, type WantedWorktree } from './worktree.ts';
@@ -32,12 +33,14 @@ export async function publishCommit(
   return { place: { path, branch, base, repository, remote }, cwd: prefix };
 }
 
-/** Makes the clone of a branch that was pushed for an agent; one that is there already is whole. */
+/** Makes the clone of a branch that was pushed for an agent. One that was made and never reported is made again. */
 export async function cloneCommit(
-  { path, branch }: Pick<WorktreePlace, 'path' | 'branch'>,
+  { path, branch }: LeftPlace,
   { base, remote, prefix }: PublishedCommit,
   options: GitOptions,
 ): Promise<MadeWorktree> {
+  const inTheWay = await discardClone({ path, branch }, options);
+  if (inTheWay !== null) return refuseWorktree(inTheWay);
   const made = await reopenClone({ path, branch, base, repository: join(path, '.git'), remote }, options);
   return 'message' in made ? made : { ...made, cwd: join(path, prefix) };
 }
@@ -72,9 +75,10 @@ async function removeUnused({ path, branch, base, remote = '' }: WorktreePlace, 
   await git(...NO_STALLS, 'push', '--quiet', lease, '--', remote, `:refs/heads/${branch}`);
 }
 
-/** Removes a clone in which nobody has worked. */
-export async function discardClone(path: string): Promise<void> {
-  if (existsSync(path)) await removeClone(path);
+/** Removes a clone in which nobody has worked; returns why that is not possible. */
+export async function discardClone(place: LeftPlace, options: GitOptions): Promise<string | null> {
+  if (!existsSync(place.path)) return null;
+  return (await findWorkInTheWay(place, options)) ?? removeClone(place.path);
 }
 
 function wantedOf(place: WorktreePlace) {

@@ -72,7 +72,7 @@ async function takeWorktreeTurn(
       ? { kind: 'worktree_refused', ...base, ...made }
       : { kind: 'worktree_made', ...base, ...made };
   }
-  if (place === null) await (transfer === undefined ? discardWorktree(wanted, options) : discardClone(wanted.path));
+  if (place === null) await (transfer === undefined ? discardWorktree(wanted, options) : discardClone(wanted, options));
   const closed = place === null ? { content: NOTHING_LEFT } : await close(place, options);
   return end.aborted ? null : { kind: 'worktree_closed', at: clock.now(), agent, ...closed };
 }

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { WorkspacePlace } from '../core/workspace.ts';
 import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
 import { createGit, type Git, type GitOptions } from './git.ts';
+import { findWorkInTheWay, isEmptyFolder, type LeftPlace } from './held-work.ts';
 import { pushBranch } from './remote.ts';
 import { PARTIAL_SUFFIX, REMOVED_SUFFIX } from './workspace.ts';
 
@@ -30,8 +31,8 @@ export const refuseWorktree = (reason: string): { readonly message: string } => 
 });
 
 /**
- * Makes a worktree from the commit of a folder. One that a crash left half made, or made and not reported, has the name that
- * only this worker has, and nobody has worked in it: it is made again.
+ * Makes a worktree from the commit of a folder. One that a crash left half made, or made and not reported, is made again. One with work in
+ * it is that of an earlier run of the same id, and stays.
  */
 export async function makeWorktree(
   { path, branch, cwd, workspace }: WantedWorktree,
@@ -44,7 +45,7 @@ export async function makeWorktree(
   // What is in the clone of the run is for the repository that it was cloned from.
   const remote = workspace?.repository === repository ? { remote: workspace.remote } : {};
   const place = { path, branch, base, repository, ...remote };
-  const obstacle = await addWorktree(git, place);
+  const obstacle = await addWorktree(git, place, options);
   return obstacle === null ? { place, cwd: join(path, prefix) } : refuseWorktree(obstacle);
 }
 
@@ -54,11 +55,12 @@ export async function reopenWorktree(place: WorktreePlace, options: GitOptions):
   const git = createGit(repository, options);
   const registered = await findWorktree(git, path);
   if (registered !== undefined && existsSync(path)) return { place, cwd: path };
+  if (existsSync(path) && !(await isEmptyFolder(path))) return refuseWorktree(describeFolderInTheWay(path));
   await removeWorktree(git, path);
   if (place.remote !== undefined)
     await git('fetch', '--quiet', '--', place.remote, `refs/heads/${branch}:refs/heads/${branch}`);
   if (!(await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`)).ok) {
-    const obstacle = await addWorktree(git, place);
+    const obstacle = await addWorktree(git, place, options);
     return obstacle === null ? { place, cwd: path } : refuseWorktree(obstacle);
   }
   const added = await git('worktree', 'add', '--quiet', path, branch);
@@ -70,7 +72,8 @@ export async function discardWorktree({ path, branch, cwd }: WantedWorktree, opt
   const found = await findRepository(createGit(cwd, options), cwd);
   if ('message' in found) return;
   const git = createGit(found.repository, options);
-  if ((await findWorktree(git, path))?.branch === branch) await removeWorktree(git, path);
+  const registered = await findWorktree(git, path);
+  if (registered?.branch === branch) await removeUnreported(git, registered, { path, branch }, options);
   await git('branch', '--quiet', '-d', branch);
 }
 
@@ -154,7 +157,7 @@ function findAbove(folder: string, name: string): string | null {
 }
 
 /** Makes a worktree; returns what stands in the way. Only if git fails is there more to find out. */
-async function addWorktree(git: Git, place: WorktreePlace): Promise<string | null> {
+async function addWorktree(git: Git, place: WorktreePlace, options: GitOptions): Promise<string | null> {
   const { path, branch, base } = place;
   const add = async (): Promise<string | null> => {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -163,20 +166,24 @@ async function addWorktree(git: Git, place: WorktreePlace): Promise<string | nul
   };
   try {
     if ((await add()) === null) return null;
-    return (await clearTheWay(git, place)) ?? (await add());
+    return (await clearTheWay(git, place, options)) ?? (await add());
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
+const describeFolderInTheWay = (path: string): string =>
+  `there is a folder ${path} already, which is no worktree: move it away`;
+
 /** Removes what a crash has left of a worktree under the names of a new one; returns what must not be removed. */
-async function clearTheWay(git: Git, { path, branch, repository }: WorktreePlace): Promise<string | null> {
+async function clearTheWay(git: Git, place: WorktreePlace, options: GitOptions): Promise<string | null> {
+  const { path, branch, repository } = place;
   const registered = await findWorktree(git, path);
   if (registered !== undefined && registered.branch !== branch && registered.branch !== null)
     return `${path} is a worktree of the branch ${registered.branch}: remove it with \`git worktree remove\``;
-  if (registered === undefined && existsSync(path))
-    return `there is a folder ${path} already, which is no worktree: move it away`;
-  if (registered !== undefined) await removeWorktree(git, path);
+  if (registered === undefined && existsSync(path)) return describeFolderInTheWay(path);
+  const obstacle = registered === undefined ? null : await removeUnreported(git, registered, place, options);
+  if (obstacle !== null) return obstacle;
   const [above = ''] = branch.split('/');
   if ((await git('rev-parse', '--verify', '--quiet', `refs/heads/${above}`)).ok)
     return `there is a branch ${above}, and git can have no ${branch} beside it: rename it`;
@@ -188,14 +195,35 @@ async function clearTheWay(git: Git, { path, branch, repository }: WorktreePlace
   return removed.ok ? null : `there is a branch ${branch} already, with commits of its own: rename or remove it`;
 }
 
-/** Finds a registered worktree by its path, and its branch; null if it has none. */
-async function findWorktree(git: Git, path: string): Promise<{ readonly branch: string | null } | undefined> {
+interface RegisteredWorktree {
+  /** Null if it is on none. */
+  readonly branch: string | null;
+  /** Whether git was ended while it made it. */
+  readonly isHalfMade: boolean;
+}
+
+/** Removes a worktree that was never reported, unless there is work in it; returns why it stays. */
+const removeUnreported = async (
+  git: Git,
+  { isHalfMade }: RegisteredWorktree,
+  place: LeftPlace,
+  options: GitOptions,
+): Promise<string | null> =>
+  (isHalfMade ? null : await findWorkInTheWay(place, options)) ?? removeWorktree(git, place.path);
+
+/** Finds a registered worktree by its path. */
+async function findWorktree(git: Git, path: string): Promise<RegisteredWorktree | undefined> {
   const { out } = await git('worktree', 'list', '--porcelain');
   const real = await realpath(path).catch(() => path);
   const blocks = out.split('\n\n').map((block) => block.split('\n'));
   const found = blocks.find(([first]) => first === `worktree ${path}` || first === `worktree ${real}`);
   const prefix = 'branch refs/heads/';
-  return found && { branch: found.find((line) => line.startsWith(prefix))?.slice(prefix.length) ?? null };
+  return (
+    found && {
+      branch: found.find((line) => line.startsWith(prefix))?.slice(prefix.length) ?? null,
+      isHalfMade: found.includes('locked initializing'),
+    }
+  );
 }
 
 /**

@@ -121,9 +121,17 @@ describe('a clone is made', () => {
     const { folder, path } = newScene();
     await made(folder);
     cpSync(path, `${path}.partial`, { recursive: true });
-    rmSync(join(path, 'a.txt'));
+    const before = join(path, '.git/before');
+    writeFileSync(before, '');
     await made(folder);
-    expect([readdirSync(join(folder, 'worktrees')), existsSync(join(path, 'a.txt'))]).toStrictEqual([['main'], true]);
+    expect([readdirSync(join(folder, 'worktrees')), existsSync(before)]).toStrictEqual([['main'], false]);
+  });
+
+  test('again after a crash, also from a ref that is neither a branch nor a tag', async () => {
+    const { folder, remote } = newScene();
+    git(remote, 'update-ref', 'refs/pull/1/head', git(remote, 'commit-tree', '-m', 'pulled', 'v1^{tree}'));
+    const taken = { source: { git: remote, ref: 'refs/pull/1/head' } };
+    expect(await made(folder, taken)).toStrictEqual(await made(folder, taken));
   });
 
   test('while a git of an earlier process still clones: that is ended first', async () => {
@@ -213,6 +221,29 @@ describe('a clone is refused', () => {
     const signal = await take(folder, arrange(remote));
     expect(signal).toMatchObject({ kind: 'workspace_refused', message: expect.stringMatching(message) });
     expect(existsSync(join(folder, 'worktrees'))).toBe(false);
+  });
+
+  test.each<[string, (path: string) => void, RegExp]>([
+    ['commits', commit, /main is there already and holds 1 commit that nobody else has: move it away/],
+    ['changes', (path) => writeFileSync(join(path, 'x'), ''), /holds changes that are not committed: move it away/],
+    [
+      'a stash',
+      (path) => {
+        writeFileSync(join(path, 'a.txt'), 'other');
+        git(path, 'stash', '-q');
+      },
+      /holds changes in `git stash`: move it away, or choose another --run-id$/,
+    ],
+  ])('if an earlier run of its id has left %s there, which stay', async (_, work, message) => {
+    const { folder, path } = newScene();
+    await made(folder);
+    work(path);
+    writeFileSync(join(path, '.git/before'), '');
+    expect(await take(folder)).toMatchObject({
+      kind: 'workspace_refused',
+      message: expect.stringMatching(message),
+    });
+    expect(existsSync(join(path, '.git/before'))).toBe(true);
   });
 
   test('without a word to a terminal or a window', async () => {

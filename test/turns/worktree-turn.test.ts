@@ -237,6 +237,23 @@ describe('a worktree is made', () => {
     });
   });
 
+  test.each<[string, (path: string) => void, RegExp]>([
+    [
+      'commits',
+      (path) => git(path, 'commit', '-qm', 'one', '--allow-empty'),
+      /main_w1 is there already and holds 1 commit that nobody else has: move it away, or choose another/,
+    ],
+    ['changes', (path) => writeFileSync(join(path, 'new.txt'), ''), /holds changes that are not committed: move it/],
+  ])('not over %s that an earlier run of its id has left; nor are they discarded', async (_, work, message) => {
+    const { folder } = newRepository();
+    const { path } = await made(folder);
+    work(path);
+    const before = [git(path, 'rev-parse', 'HEAD'), git(path, 'status', '--porcelain')];
+    expect(await take(folder)).toMatchObject({ kind: 'worktree_refused', message: expect.stringMatching(message) });
+    expect(await take(folder, { isWanted: false })).toMatchObject({ kind: 'worktree_closed' });
+    expect([git(path, 'rev-parse', 'HEAD'), git(path, 'status', '--porcelain')]).toStrictEqual(before);
+  });
+
   test('not without git', async () => {
     const { folder } = newRepository();
     expect(await take(folder, { env: { ...ENV, PATH: '/nonexistent' } })).toMatchObject({
@@ -448,6 +465,16 @@ describe('a worktree that its worker has left', () => {
       tip,
       status,
     ]);
+  });
+
+  test('is not opened again, nor removed, if git does not know its folder any more', async () => {
+    const { folder } = newRepository();
+    const place = await made(folder);
+    writeFileSync(join(place.path, 'new.txt'), '');
+    rmSync(join(folder, '.git/worktrees'), { recursive: true });
+    const message = `no worktree can be made for it: there is a folder ${place.path} already, which is no worktree: move it away`;
+    expect(await take(folder, { place, isWanted: true })).toMatchObject({ kind: 'worktree_refused', message });
+    expect(existsSync(join(place.path, 'new.txt'))).toBe(true);
   });
 
   test('is made again for a retry if it was removed', async () => {
