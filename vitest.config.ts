@@ -1,9 +1,11 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { SecondTries } from './test/second-tries.ts';
 
 // CI asks for the numbers as a file, so that it can say them again as its last line.
 const summary = process.env.TEST_SUMMARY;
+const forCi: [string, Record<string, unknown>][] = summary ? [['json', { outputFile: summary }]] : [];
 
 export default defineConfig({
   test: {
@@ -20,6 +22,8 @@ export default defineConfig({
     setupFiles: 'test/property-seed.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    reporters: summary ? ['default', ['json', { outputFile: summary }]] : ['default'],
+    // Real processes on a busy machine: a test gets a second try, and the report names those that needed it.
+    retry: 1,
+    reporters: ['default', new SecondTries(), ...forCi],
   },
 });
