@@ -22,6 +22,7 @@ import { parseSavedRun, tryParseAgent } from '../store/state-file.ts';
 import type { Database } from './database.ts';
 import { insertAnswer, selectQuestionEnd } from './database-answers.ts';
 import { deleteWords, hasWords, insertWords } from './database-words.ts';
+import { LiveTurns } from './live-turns.ts';
 import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './run-driver.ts';
 import { nameRun, parseChange, replayRows } from './run-rows.ts';
 import { TurnFilesCache } from './turn-rows.ts';
@@ -32,6 +33,7 @@ const ROWS_PER_READ = 500;
 /** The runs of a database. `close` removes what was read of turns. */
 export function createDatabaseReader(database: Database): RunReader & { readonly close: () => Promise<void> } {
   const turns = new TurnFilesCache(database);
+  const live = new LiveTurns(database, turns);
   const list = new RunList(database);
   const loadHistory = async (id: string, upToSeq: number): Promise<HistoryCollector> => {
     const collector = new HistoryCollector(MAX_TRANSITIONS);
@@ -57,7 +59,12 @@ export function createDatabaseReader(database: Database): RunReader & { readonly
     findDamage: async () => [],
     async *readEvents(id, { afterSeq = -1, offset = 0 } = {}) {
       for await (const { seq, events } of readChanges(database, id, Math.max(offset, afterSeq + 1)))
-        for (const event of events) yield { seq, offset: seq + 1, event: completeEvent(event) };
+        for (const event of events) {
+          // Before its end is known, all that it said is here.
+          if (event.kind === 'turn_ended') await live.complete(id, { agent: event.agent, number: event.turn });
+          if (event.kind === 'run_ended') live.leave(id);
+          yield { seq, offset: seq + 1, event: completeEvent(event) };
+        }
     },
     loadHistory,
     async readArchivedAgents(id, upToSeq) {
@@ -70,13 +77,16 @@ export function createDatabaseReader(database: Database): RunReader & { readonly
     },
     countOpenConversations: () => 0,
     findStart: async (_, after) => ({ afterSeq: after }),
-    watch() {
+    watch(id) {
       const woken = new AbortController();
       const wake = (): void => woken.abort();
       return {
         wake,
         close: wake,
-        next: () => delay(POLL_INTERVAL_MS, undefined, { signal: woken.signal }).catch(() => {}),
+        async next() {
+          await live.look(id);
+          await delay(POLL_INTERVAL_MS, undefined, { signal: woken.signal }).catch(() => {});
+        },
       };
     },
     async isDriven(id) {
@@ -84,12 +94,12 @@ export function createDatabaseReader(database: Database): RunReader & { readonly
       return row?.status === 'running';
     },
     turnFolder: (id, turn) => turns.folderOf(id, turn),
+    liveTurnFolder: (id, turn, until) => live.folderOf(id, turn, until),
     async findTurnFolder(id, turn) {
       const folder = await turns.folderOf(id, turn);
       return existsSync(folder) ? folder : null;
     },
     findWorkflow: ({ id }) => turns.unpackWorkflowOf(id),
-    hasLiveTurns: false,
     readQuestionEnd: (id, ask) => selectQuestionEnd(database, id, ask),
     async answer(id, answer, uploads) {
       const files = uploads.map(async ({ name, path }) => ({ name, content: await readFile(path) }));

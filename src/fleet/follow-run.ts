@@ -14,6 +14,7 @@ import { readChanges } from './database-reader.ts';
 import { insertWords } from './database-words.ts';
 import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './run-driver.ts';
 import { loadRunRows } from './run-rows.ts';
+import { TurnWatcher } from './turn-watcher.ts';
 
 const POLL_INTERVAL_MS = 150;
 
@@ -31,7 +32,7 @@ export interface FollowStart {
 export function followDatabaseRun(
   database: Database,
   { initial, fromSeq, life }: FollowStart,
-  { env = process.env, observe, watchPrints }: RunEnvironment,
+  { env = process.env, observe, ...observers }: RunEnvironment,
 ): RunHandle {
   const { id } = initial;
   const stream = new EventStream();
@@ -42,9 +43,10 @@ export function followDatabaseRun(
       observe?.(event);
     } catch {}
     try {
-      if (event.kind === 'printed') watchPrints?.(event);
+      if (event.kind === 'printed') turns.showPrint(event);
     } catch {}
   };
+  const turns = new TurnWatcher(database, initial, observers);
   const waits = new WaitTeller((waitsFor, at) => notify({ kind: 'run_waiting', at, waitsFor }));
   const follow = async (): Promise<Run> => {
     for (let seq = fromSeq; ; ) {
@@ -55,12 +57,15 @@ export function followDatabaseRun(
         for await (const change of readChanges(database, id, next)) {
           next = change.seq + 1;
           seq = next;
-          for (const event of change.events) notify(completeEvent(event));
+          const events = change.events.map(completeEvent);
+          await turns.observe(events);
+          for (const event of events) notify(event);
         }
         return next;
       });
       if (hasEnded) return (await database.whenReachable(() => loadRunRows(database, id))).run;
       waits.look(waitsFor, database.clock.now());
+      await turns.look();
       if (detaching.signal.aborted) throw detachedError(id, database.name);
       await delay(POLL_INTERVAL_MS, undefined, { signal: detaching.signal }).catch(() => {});
     }
@@ -70,7 +75,10 @@ export function followDatabaseRun(
     const facts = { id: randomUUID(), by: describeAnswerer(env), at: database.clock.now() };
     await database.whenReachable(() => insertWords(database, id, { ...words, ...facts }));
   };
-  const finished = follow().finally(() => stream.end());
+  const finished = follow().finally(() => {
+    turns.close();
+    stream.end();
+  });
   finished.catch(() => {});
   return {
     id,

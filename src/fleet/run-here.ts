@@ -9,6 +9,7 @@ import { openWorkflow } from '../workflow/workflow.ts';
 import { createConversationCopies } from './conversation-rows.ts';
 import type { Database } from './database.ts';
 import { createDatabaseAnswers } from './database-answers.ts';
+import type { LiveOutput } from './live-output.ts';
 import type { RunFolders } from './removals.ts';
 import type { Requests } from './requests.ts';
 import type { Travel } from './travel.ts';
@@ -32,6 +33,8 @@ export interface WorkerContext {
   readonly wrapWorld: (world: World, kill: AbortSignal) => World;
   /** Limits the processes of Claude Code that wait for their next prompt, of all runs together. */
   readonly idleLimit: IdleLimit;
+  /** Shows those who watch what turns say as they run. */
+  readonly liveOutput: LiveOutput;
   /** Takes turns to other workers. */
   readonly travel: Travel;
   readonly folders: RunFolders;
@@ -81,8 +84,14 @@ export async function openRunHere(
         createDatabaseAnswers(database, requests, runId, { clock, warn: warnOf }),
       historyFiles: false,
       copies: createConversationCopies(database, id, name, warn),
-      wrapWorld: (world, _send, kill) =>
-        worker.wrapWorld(run.options.debug ? storeTurnFiles(world, worker, id) : world, kill),
+      wrapWorld(world, _send, kill) {
+        const { debug } = run.options;
+        const stored = debug ? storeTurnFiles(world, worker, id) : world;
+        return worker.wrapWorld(
+          worker.liveOutput.wrap(stored, id, (turn) => layout.turnFolder(id, turn), debug),
+          kill,
+        );
+      },
       idleLimit: worker.idleLimit,
       home: name,
       leaving: worker.leaving,

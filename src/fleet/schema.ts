@@ -83,6 +83,20 @@ create table raymond.conversations (
   files bytea,
   primary key (run, session)
 );
+create unlogged table raymond.watchers (
+  run text primary key references raymond.runs (id) on delete cascade,
+  until timestamptz not null
+);
+create unlogged table raymond.output (
+  run text not null references raymond.runs (id) on delete cascade,
+  agent text not null,
+  number integer not null,
+  file text not null,
+  position bigint not null,
+  worker text not null,
+  bytes bytea not null,
+  primary key (run, agent, number, file, position)
+);
 create table raymond.placements (
   run text not null references raymond.runs (id) on delete cascade,
   agent text not null,

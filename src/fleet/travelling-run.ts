@@ -192,7 +192,12 @@ export class TravellingRun implements World {
     const id = event.kind === 'said' ? event.said : event.interrupt;
     if (event.kind === 'said')
       this.travel.listen(sent.turn, id, () =>
-        this.start.send({ kind: 'heard', at: Date.now(), about: { agent: event.agent }, said: id }),
+        this.start.send({
+          kind: 'heard',
+          at: this.travel.database.clock.now(),
+          about: { agent: event.agent },
+          said: id,
+        }),
       );
     this.tell(sent, { id, event });
   }

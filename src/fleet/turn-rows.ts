@@ -8,6 +8,7 @@ import type { TurnRef } from '../core/due.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { noSuchRunError } from '../store/load.ts';
 import type { Database } from './database.ts';
+import { LIVE_FILES, type LiveFile, type TurnName } from './live-rows.ts';
 import { unpackWorkflow } from './workflow-archive.ts';
 
 /*
@@ -15,16 +16,32 @@ import { unpackWorkflow } from './workflow-archive.ts';
  * log of a run can be read from anywhere.
  */
 
-const FILES = ['stdin', 'stdout', 'stderr'] as const;
 const MAX_FILE_BYTES = 4 << 20;
+
+/** A file of a turn that has ended. What a long one has in its middle is left out: so many bytes, after so many. */
+export interface StoredFile {
+  readonly bytes: Buffer;
+  readonly cut?: { readonly after: number; readonly bytes: number };
+}
+
+/** The files of a turn that has ended, as far as it has any. */
+type StoredFiles = Partial<Record<LiveFile, StoredFile>>;
+
+/** What a file of a turn has after a byte of the whole file; null if that was never so long. */
+export function restOf({ bytes, cut = { after: bytes.length, bytes: 0 } }: StoredFile, upTo: number): Buffer | null {
+  if (upTo > bytes.length + cut.bytes) return null;
+  return bytes.subarray(upTo <= cut.after ? upTo : Math.max(cut.after, upTo - cut.bytes));
+}
 
 /** Stores the files of a turn that has ended. */
 export async function insertTurnFiles(database: Database, run: string, turn: TurnRef, folder: string): Promise<void> {
   const paths = turnFiles(folder);
-  const contents: Record<string, string> = {};
-  for (const file of FILES) {
-    const bytes = await readFile(paths[file]).catch(() => null);
-    if (bytes !== null) contents[file] = shorten(bytes).toString('base64');
+  const contents: Partial<Record<LiveFile, PackedFile>> = {};
+  for (const file of LIVE_FILES) {
+    const whole = await readFile(paths[file]).catch(() => null);
+    if (whole === null) continue;
+    const { bytes, ...cut } = shorten(whole);
+    contents[file] = { bytes: bytes.toString('base64'), ...cut };
   }
   if (Object.keys(contents).length === 0) return;
   await database.query(
@@ -34,12 +51,18 @@ export async function insertTurnFiles(database: Database, run: string, turn: Tur
   );
 }
 
+/** A file as it is in the database. */
+interface PackedFile extends Omit<StoredFile, 'bytes'> {
+  readonly bytes: string;
+}
+
 /** The beginning and the end of a file that is too long, in whole lines. */
-function shorten(bytes: Buffer): Buffer {
-  if (bytes.length <= MAX_FILE_BYTES) return bytes;
+function shorten(whole: Buffer): StoredFile {
+  if (whole.length <= MAX_FILE_BYTES) return { bytes: whole };
   const half = MAX_FILE_BYTES / 2;
-  const head = bytes.subarray(0, bytes.lastIndexOf(LINE_FEED, half) + 1);
-  return Buffer.concat([head, bytes.subarray(bytes.indexOf(LINE_FEED, bytes.length - half) + 1)]);
+  const head = whole.subarray(0, whole.lastIndexOf(LINE_FEED, half) + 1);
+  const bytes = Buffer.concat([head, whole.subarray(whole.indexOf(LINE_FEED, whole.length - half) + 1)]);
+  return { bytes, cut: { after: head.length, bytes: whole.length - bytes.length } };
 }
 
 const LINE_FEED = 0x0a;
@@ -54,22 +77,39 @@ export class TurnFilesCache {
   }
 
   /** The folder of a turn; it does not exist if the database has no files of the turn. */
-  async folderOf(run: string, { agent, number }: Pick<TurnRef, 'agent' | 'number'>): Promise<string> {
-    const key = createHash('sha256').update(`${run}/${agent}`).digest('hex');
-    const folder = join(this.makeRoot(), `${number}-${key}`);
+  async folderOf(run: string, turn: TurnName): Promise<string> {
+    const folder = this.pathOf(run, turn);
     if (existsSync(folder)) return folder;
+    const stored = await this.read(run, turn);
+    // Another caller may have been faster.
+    if (stored === null || existsSync(folder)) return folder;
+    mkdirSync(folder, { mode: 0o700 });
+    for (const file of LIVE_FILES) {
+      const bytes = stored[file]?.bytes;
+      if (bytes !== undefined) writeFileSync(turnFiles(folder)[file], bytes, { mode: 0o600 });
+    }
+    return folder;
+  }
+
+  /** Removes the folder of a turn that nobody needs any more. */
+  remove(run: string, turn: TurnName): void {
+    rmSync(this.pathOf(run, turn), { recursive: true, force: true });
+  }
+
+  /** Reads the files of a turn that has ended; null if the database has none. */
+  async read(run: string, { agent, number }: TurnName): Promise<StoredFiles | null> {
     const [row] = await this.database.query<{ files: Buffer }>(
       'select files from raymond.turns where run = $1 and agent = $2 and number = $3',
       [run, agent, number],
     );
-    if (row === undefined) return folder;
-    mkdirSync(folder, { mode: 0o700 });
-    const contents: Record<string, string> = JSON.parse(gunzipSync(row.files).toString('utf8'));
-    for (const file of FILES) {
-      const content = contents[file];
-      if (content !== undefined) writeFileSync(join(folder, file), Buffer.from(content, 'base64'), { mode: 0o600 });
-    }
-    return folder;
+    if (row === undefined) return null;
+    const packed: Partial<Record<LiveFile, PackedFile>> = JSON.parse(gunzipSync(row.files).toString('utf8'));
+    return Object.fromEntries(
+      Object.entries(packed).map(([file, { bytes, ...cut }]) => [
+        file,
+        { bytes: Buffer.from(bytes, 'base64'), ...cut },
+      ]),
+    );
   }
 
   /** Unpacks the workflow of a run, as it was when the run started. */
@@ -82,6 +122,11 @@ export class TurnFilesCache {
     const folder = join(this.makeRoot(), 'workflows');
     const path = await unpackWorkflow(folder, row.hash, row.path, async () => row.archive);
     return { path, root: join(folder, row.hash) };
+  }
+
+  private pathOf(run: string, { agent, number }: TurnName): string {
+    const key = createHash('sha256').update(`${run}/${agent}`).digest('hex');
+    return join(this.makeRoot(), `${number}-${key}`);
   }
 
   private makeRoot(): string {

@@ -9,6 +9,8 @@ import { openDatabase } from './database.ts';
 import { driveRun } from './drive-run.ts';
 import { HomeTurns } from './home-turns.ts';
 import { endLeftovers } from './leftovers.ts';
+import { LiveOutput } from './live-output.ts';
+import { deletePiecesOf } from './live-rows.ts';
 import { LostHomes } from './lost-homes.ts';
 import { placeRun } from './place-run.ts';
 import { type DriveRequest, QueueClient, type QueuedTurn, serveQueues } from './queues.ts';
@@ -82,7 +84,10 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   await makePrivateFolder(layout.root, true);
   const requests = new Requests(database, name);
   const queues = await database.whenReachable(() => QueueClient.open(database));
+  await database.whenReachable(() => deletePiecesOf(database, name));
+  const liveOutput = new LiveOutput(database, name);
   const worker: WorkerContext = {
+    liveOutput,
     ...{ name, database, requests, layout, leaving: leaving.signal, env: request.env, warn: say },
     folders: new RunFolders(layout, request.env),
     bootId: workerName.identity.bootId,
@@ -93,6 +98,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   };
   const homeTurns = new HomeTurns(worker);
   requests.add(homeTurns.look);
+  requests.add(liveOutput.look);
   const driven = new Set<Promise<unknown>>();
   const during = <T>(work: Promise<T>): Promise<T> => {
     driven.add(work);

@@ -46,13 +46,13 @@ export const createFileReader = (layout: StoreLayout): RunReader => ({
     return owner !== undefined && owner.state !== 'gone';
   },
   turnFolder: async (id, turn) => layout.turnFolder(id, turn),
+  liveTurnFolder: async (id, turn) => layout.turnFolder(id, turn),
   async findTurnFolder(id, { agent, number }) {
     const names = await readdir(layout.turnsFolder(id)).catch((): string[] => []);
     const name = names.find((each) => layout.parseTurnFolder(each, agent)?.number === number);
     return name === undefined ? null : join(layout.turnsFolder(id), name);
   },
   findWorkflow: async ({ workflow }) => ({ path: workflow.path }),
-  hasLiveTurns: true,
   readQuestionEnd: async (id, ask) =>
     (await import('../store/question-end.ts')).readQuestionEnd(layout.answerFile(id, ask)),
   answer: (id, answer, uploads) => writeAnswer(layout.answerFile(id, answer.ask), answer, uploads),

@@ -40,12 +40,15 @@ export interface RunReader {
   isDriven(id: string): Promise<boolean>;
   /** The folder with the files of a turn; it need not exist. */
   turnFolder(id: string, turn: TurnRef): Promise<string>;
+  /**
+   * The folder with the files of a turn that runs, once its prompt is there or `until` settles. They grow as the turn goes on, as long
+   * as somebody waits with `watch`, and are complete when its end is read.
+   */
+  liveTurnFolder(id: string, turn: TurnRef, until: Promise<unknown>): Promise<string>;
   /** The folder with the files of a turn whose state is not known; null if there are none. */
   findTurnFolder(id: string, turn: Pick<TurnRef, 'agent' | 'number'>): Promise<string | null>;
   /** The workflow of a run where it can be read, and the folder outside of which it calls none, if that is not the one of its options. */
   findWorkflow(run: Run): Promise<{ readonly path: string; readonly root?: string }>;
-  /** Whether the files of a turn can be read while it runs. */
-  readonly hasLiveTurns: boolean;
   /** Reads how a question ended; undefined if it has not. */
   readQuestionEnd(id: string, ask: string): Promise<QuestionEnd | undefined>;
   /** Answers a question. False if it has ended before. */

@@ -7,7 +7,6 @@ import type { RunStep } from './follow-run.ts';
 import { followLogEntries } from './logs/turn-log-entries.ts';
 import { openRuns, type RunLocation } from './open-runs.ts';
 import type { RunReader } from './run-reader.ts';
-import { readSaidTurns } from './said-turns.ts';
 import { isShownLive, MAX_DELTA_ENTRIES, type TurnDelta } from './turn-delta.ts';
 
 const BATCH_MS = 100;
@@ -50,10 +49,10 @@ export class TurnDeltas {
   async open(): Promise<void> {
     const { run, observedStatus } = await this.runs.observeRun(this.id);
     this.seq = run.seq;
-    if (this.isClosed || !this.runs.hasLiveTurns || !isLive(observedStatus)) return;
+    if (this.isClosed || !isLive(observedStatus)) return;
     for (const agent of run.agents) {
       const turn = recordedTurn(agent.phase);
-      if (turn !== null) await this.follow({ agent: agent.id, number: turn.number, state: turnFileOf(agent) });
+      if (turn !== null) this.follow({ agent: agent.id, number: turn.number, state: turnFileOf(agent) });
     }
   }
 
@@ -77,24 +76,14 @@ export class TurnDeltas {
   }
 
   private async observeEvent(event: Event): Promise<void> {
-    if (!this.runs.hasLiveTurns) {
-      if (event.kind === 'turn_ended') await this.tellAtEnd(turnRefOf(event));
-      return;
-    }
-    if (event.kind === 'turn_started') await this.follow(turnRefOf(event));
+    if (event.kind === 'turn_started') this.follow(turnRefOf(event));
     if (event.kind === 'turn_ended') this.turns.get(event.agent)?.end();
     if (event.kind === 'run_ended') this.endAll();
     // Turns that outlived their process have no start of their own.
     if (event.kind === 'run_resumed') await this.open();
   }
 
-  /** Where nothing can be read of a turn that runs, all it said is told at its end. */
-  private async tellAtEnd(turn: TurnRef): Promise<void> {
-    const deltas = await readSaidTurns({ id: this.id, location: this.runs }, [turn]);
-    if (!this.isClosed && deltas.length > 0) this.deliver(deltas);
-  }
-
-  private async follow(turn: TurnRef): Promise<void> {
+  private follow(turn: TurnRef): void {
     const known = this.turns.get(turn.agent);
     if (this.isClosed || known?.turn.number === turn.number) return;
     known?.end();
@@ -112,14 +101,15 @@ export class TurnDeltas {
       ...{ count: 0, latest: [], pending: [] },
     };
     this.turns.set(turn.agent, followed);
-    const log = {
-      folder: await this.runs.turnFolder(this.id, turn),
-      state: turn.state,
-      failed: false,
-      displayPath: (path: string) => path,
-    };
     // Files that are gone or cannot be read have nothing to tell.
-    followLogEntries(log, until, (entry) => this.add(followed, entry)).catch(() => {});
+    this.read(followed, until).catch(() => {});
+  }
+
+  private async read(followed: FollowedTurn, until: Promise<void>): Promise<void> {
+    const { turn } = followed;
+    const folder = await this.runs.liveTurnFolder(this.id, turn, until);
+    const log = { folder, state: turn.state, failed: false, displayPath: (path: string) => path };
+    await followLogEntries(log, until, (entry) => this.add(followed, entry));
   }
 
   private add(followed: FollowedTurn, entry: LogEntry): void {

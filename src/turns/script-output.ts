@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ScriptTurn } from '../core/due.ts';
+import type { TurnRef } from '../core/due.ts';
 import { createPrintReader, type PrintPiece } from '../core/prints.ts';
 import { followBytes } from '../process/lines.ts';
 import { turnFiles } from '../process/turn-files.ts';
@@ -13,10 +13,13 @@ const FOLLOW_AFTER_MS = 100;
 /** A longer line is reported in pieces. */
 const MAX_LINE_CHARS = 64 * 1024;
 
+/** What is needed to show the output of a script. */
+type OutputContext = Pick<TurnContext, 'clock' | 'folderOf' | 'onActivity' | 'onPrint'>;
+
 /** Reports the output of a script as it comes, if somebody watches: its `<print>`s, and its other lines as activity. */
 export async function reportScriptOutput(
-  context: TurnContext,
-  turn: ScriptTurn,
+  context: OutputContext,
+  turn: TurnRef,
   prints: PrintReporter,
   exited: Promise<unknown>,
 ): Promise<void> {
@@ -28,8 +31,8 @@ export async function reportScriptOutput(
 }
 
 async function followStream(
-  { clock, folderOf, onActivity }: TurnContext,
-  turn: ScriptTurn,
+  { clock, folderOf, onActivity }: OutputContext,
+  turn: TurnRef,
   stream: OutputStream,
   prints: PrintReporter,
   exited: Promise<unknown>,

@@ -29,13 +29,15 @@ export interface LogRenderer {
 /** The files of turns, and the signal that ends the log. */
 export interface TurnLogSource {
   readonly folderOf: (turn: TurnStarted) => Promise<string>;
+  /** The folder of a turn that runs, as soon as it can be followed, or `until` settles. */
+  readonly liveFolderOf: (turn: TurnStarted, until: Promise<unknown>) => Promise<string>;
   readonly displayPath: (path: string) => string;
   readonly signal: AbortSignal;
 }
 
 /** Creates a renderer that writes text for people. */
 export function createTextRenderer(
-  { folderOf, displayPath, signal }: TurnLogSource,
+  { folderOf, liveFolderOf, displayPath, signal }: TurnLogSource,
   logWriter: LogWriter,
   labels: AgentLabels,
 ): LogRenderer {
@@ -67,7 +69,9 @@ export function createTextRenderer(
     },
     async renderLiveTurn(turn, end) {
       const renderEntry = startTurn(turn);
-      await followLogEntries(await turnLogOf(turn, null), end, renderEntry);
+      const { state } = turnRefOf(turn);
+      const folder = await liveFolderOf(turn, end);
+      await followLogEntries({ folder, state, failed: false, displayPath }, end, renderEntry);
       for await (const entry of readFailureStderr(await turnLogOf(turn, await end))) renderEntry(entry);
     },
     renderMessage(text) {
@@ -87,16 +91,14 @@ const MAX_RAW_LINE_BYTES = 256 * 1024 * 1024;
 
 /** Creates a renderer that writes only the output of turns, line by line. */
 export function createRawRenderer(
-  { folderOf, signal }: TurnLogSource,
+  { folderOf, liveFolderOf, signal }: TurnLogSource,
   write: (line: string) => void,
   writeMessage: (text: string) => void,
 ): LogRenderer {
-  const outputFilesOf = async (turn: TurnStarted): Promise<readonly string[]> =>
-    rawOutputFiles(await folderOf(turn), turnRefOf(turn).state);
   return {
     renderEvent: () => {},
     async renderTurn(turn) {
-      for (const file of await outputFilesOf(turn)) {
+      for (const file of rawOutputFiles(await folderOf(turn), turnRefOf(turn).state)) {
         for await (const line of readLines(file, MAX_RAW_LINE_BYTES)) {
           if (signal.aborted) return;
           write(line.toString('utf8'));
@@ -105,7 +107,8 @@ export function createRawRenderer(
     },
     async renderLiveTurn(turn, until) {
       const writeLine = (line: Buffer): void => write(line.toString('utf8'));
-      await Promise.all((await outputFilesOf(turn)).map((file) => followLines(file, writeLine, { until })));
+      const files = rawOutputFiles(await liveFolderOf(turn, until), turnRefOf(turn).state);
+      await Promise.all(files.map((file) => followLines(file, writeLine, { until })));
     },
     renderMessage: writeMessage,
   };

@@ -67,7 +67,7 @@ function toRetry({ attempt, limit, delayMs, status, error }: RetryEvent): Claude
  * does not fail the turn.
  */
 export function createActivityReporter(
-  { clock, onActivity, onRetry }: TurnContext,
+  { clock, onActivity, onRetry }: Pick<TurnContext, 'clock' | 'onActivity' | 'onRetry'>,
   agent: string,
 ): ((event: ClaudeEvent) => void) | undefined {
   const onDoing = onActivity ?? onRetry;

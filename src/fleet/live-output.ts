@@ -1,0 +1,145 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import type { TurnRef } from '../core/due.ts';
+import type { World } from '../engine/world.ts';
+import { turnFiles } from '../process/turn-files.ts';
+import type { Database } from './database.ts';
+import {
+  deletePieces,
+  insertPieces,
+  LIVE_FILES,
+  type LiveFile,
+  type OutputPiece,
+  selectWatchedRuns,
+  type TurnName,
+} from './live-rows.ts';
+
+/** A turn that runs here, and what of its files was sent. */
+interface RunningTurn extends TurnName {
+  readonly run: string;
+  readonly folder: string;
+  /** Whether the database has its files when it has ended. */
+  readonly keepsFiles: boolean;
+  readonly sent: Map<LiveFile, number>;
+}
+
+/** Of more turns of a run at once nobody reads along. */
+const MAX_TURNS = 64;
+const MAX_PIECE_BYTES = 512 * 1024;
+/** What one look sends at most; the rest is for the next. */
+const MAX_LOOK_BYTES = 4 << 20;
+/** What there is of a file for somebody who comes later. */
+const MAX_KEPT_BYTES = 4 << 20;
+/** How long what a turn said at last can be read that leaves no files. */
+const READ_WITHIN_MS = 3_000;
+
+/** Sends what the turns say that run on this worker to those who watch their runs. Nothing is spent on a run that nobody watches. */
+export class LiveOutput {
+  private readonly database: Database;
+  private readonly worker: string;
+  private readonly turns = new Map<string, RunningTurn>();
+  private watched: ReadonlySet<string> = new Set();
+
+  constructor(database: Database, worker: string) {
+    this.database = database;
+    this.worker = worker;
+  }
+
+  /** A world whose turns can be watched; `keepsFiles` if the database has their files when they have ended. */
+  wrap(world: World, run: string, folderOf: (turn: TurnRef) => string, keepsFiles: boolean): World {
+    return {
+      ...world,
+      take: async (turn) => {
+        if (turn.kind !== 'claude' && turn.kind !== 'script') return world.take(turn);
+        const { agent, number } = turn;
+        const running: RunningTurn = { run, agent, number, folder: folderOf(turn), keepsFiles, sent: new Map() };
+        const key = `${run}/${agent}`;
+        this.turns.set(key, running);
+        try {
+          return await world.take(turn);
+        } finally {
+          if (this.turns.get(key) === running) this.turns.delete(key);
+          await this.end(running).catch(() => {});
+        }
+      },
+    };
+  }
+
+  /** Sends what is new. */
+  look = async (): Promise<void> => {
+    if (this.turns.size === 0) return;
+    const runs = [...new Set(Array.from(this.turns.values(), ({ run }) => run))];
+    this.watched = await selectWatchedRuns(this.database, runs);
+    if (this.watched.size === 0) return;
+    const counts = new Map<string, number>();
+    const turns = [...this.turns.values()].filter(({ run }) => {
+      const count = counts.get(run) ?? 0;
+      counts.set(run, count + 1);
+      return this.watched.has(run) && count < MAX_TURNS;
+    });
+    await this.send(turns);
+    for (const turn of turns) {
+      const hasEnded = this.turns.get(`${turn.run}/${turn.agent}`) !== turn;
+      // What is sent after its end, nobody else removes.
+      if (hasEnded && turn.keepsFiles) await deletePieces(this.database, turn.run, turn);
+      if (!hasEnded) await this.dropOld(turn);
+    }
+  };
+
+  private async end(turn: RunningTurn): Promise<void> {
+    const remove = (): Promise<void> => deletePieces(this.database, turn.run, turn);
+    if (turn.keepsFiles) return turn.sent.size === 0 ? undefined : remove();
+    if (turn.sent.size === 0 && !this.watched.has(turn.run)) return;
+    await this.send([turn]);
+    setTimeout(() => remove().catch(() => {}), READ_WITHIN_MS).unref();
+  }
+
+  private async send(turns: readonly RunningTurn[]): Promise<void> {
+    const pieces: (OutputPiece & { readonly run: string })[] = [];
+    let size = 0;
+    for (const turn of turns) {
+      for (const file of LIVE_FILES) {
+        const piece = size < MAX_LOOK_BYTES ? readNew(turn, file) : null;
+        if (piece === null) continue;
+        pieces.push({ ...piece, run: turn.run });
+        size += piece.bytes.length;
+      }
+    }
+    if (pieces.length === 0) return;
+    await insertPieces(this.database, this.worker, pieces);
+    const sentOf = new Map(turns.map((turn) => [`${turn.run}/${turn.agent}`, turn.sent]));
+    for (const { run, agent, file, position, bytes } of pieces)
+      sentOf.get(`${run}/${agent}`)?.set(file, position + bytes.length);
+  }
+
+  private async dropOld(turn: RunningTurn): Promise<void> {
+    for (const [file, sent] of turn.sent) {
+      if (sent <= 2 * MAX_KEPT_BYTES) continue;
+      await deletePieces(this.database, turn.run, turn, { file, position: sent - MAX_KEPT_BYTES });
+    }
+  }
+}
+
+/** Reads what is new in a file; null for nothing. The first piece of what a turn was asked is there even if it is empty: the turn has begun. */
+function readNew({ agent, number, folder, sent }: RunningTurn, file: LiveFile): OutputPiece | null {
+  const path = turnFiles(folder)[file];
+  const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
+  const before = sent.get(file);
+  const position = before ?? Math.max(0, size - MAX_KEPT_BYTES);
+  if (size <= position) {
+    const isFirst = file === 'stdin' && before === undefined;
+    return isFirst ? { agent, number, file, position: 0, bytes: Buffer.alloc(0) } : null;
+  }
+  const buffer = Buffer.alloc(Math.min(MAX_PIECE_BYTES, size - position));
+  const opened = openSync(path, 'r');
+  try {
+    return {
+      agent,
+      number,
+      file,
+      position,
+      bytes: buffer.subarray(0, readSync(opened, buffer, 0, buffer.length, position)),
+    };
+  } finally {
+    closeSync(opened);
+  }
+}

@@ -1,0 +1,134 @@
+import { recordedTurn, turnFileOf } from '../core/agent.ts';
+import { type TurnRef, turnRefOf } from '../core/due.ts';
+import type { Event, Printed } from '../core/event.ts';
+import type { Run } from '../core/run.ts';
+import { isPrompt } from '../core/state-names.ts';
+import { followLines } from '../process/lines.ts';
+import { turnFiles } from '../process/turn-files.ts';
+import type { RunEnvironment } from '../runtime/run-handle.ts';
+import { createActivityReporter } from '../turns/claude/activity.ts';
+import { parseClaudeBytes } from '../turns/claude/parse-event.ts';
+import { createClaudePrintReader } from '../turns/claude/prints.ts';
+import { SYSTEM_CLOCK } from '../turns/clock.ts';
+import { PrintReporter } from '../turns/print-reporter.ts';
+import { reportScriptOutput } from '../turns/script-output.ts';
+import type { Database } from './database.ts';
+import { LiveTurns } from './live-turns.ts';
+import { TurnFilesCache } from './turn-rows.ts';
+
+/** Those who want to know what turns do as they run. */
+export type TurnObservers = Pick<RunEnvironment, 'watch' | 'watchRetries' | 'watchPrints'>;
+
+interface WatchedTurn {
+  /** Lets what is still to be told be told. */
+  readonly end: () => void;
+  readonly told: Promise<void>;
+}
+
+/** Tells what the turns of a run do that workers take, in the way of the process that takes them. */
+export class TurnWatcher {
+  private readonly run: string;
+  private readonly observers: TurnObservers;
+  private readonly files: TurnFilesCache;
+  private readonly live: LiveTurns;
+  /** The turns that run, and those of them that are watched, by agent. */
+  private readonly running = new Map<string, TurnRef>();
+  private readonly watched = new Map<string, WatchedTurn>();
+  /** The texts that were shown before the journal had them, by agent and number of the turn. */
+  private readonly shown = new Map<string, string[]>();
+
+  constructor(database: Database, { id, agents }: Run, observers: TurnObservers) {
+    this.run = id;
+    this.observers = observers;
+    this.files = new TurnFilesCache(database);
+    this.live = new LiveTurns(database, this.files);
+    for (const agent of agents) {
+      const turn = recordedTurn(agent.phase);
+      if (turn !== null) this.running.set(agent.id, { agent: agent.id, number: turn.number, state: turnFileOf(agent) });
+    }
+  }
+
+  /** Takes note of the events of a step, before anybody else gets them. */
+  async observe(events: readonly Event[]): Promise<void> {
+    if (!this.isWanted) return;
+    for (const event of events) {
+      if (event.kind === 'turn_started') this.running.set(event.agent, turnRefOf(event));
+      if (event.kind === 'turn_ended') await this.finish(turnRefOf(event));
+    }
+  }
+
+  /** Shows a text of the journal, unless that was done while its turn ran. */
+  showPrint(printed: Printed): void {
+    const texts = this.shown.get(keyOf(printed)) ?? [];
+    const index = texts.indexOf(printed.text);
+    if (index === -1) this.observers.watchPrints?.(printed);
+    else if (texts.length === 1) this.shown.delete(keyOf(printed));
+    else texts.splice(index, 1);
+  }
+
+  /** Tells what the running turns have done since. */
+  async look(): Promise<void> {
+    if (!this.isWanted) return;
+    for (const [agent, turn] of this.running) if (!this.watched.has(agent)) this.watched.set(agent, this.begin(turn));
+    await this.live.look(this.run);
+  }
+
+  close(): void {
+    for (const { end } of this.watched.values()) end();
+    this.files.close();
+  }
+
+  private get isWanted(): boolean {
+    const { watch, watchRetries, watchPrints } = this.observers;
+    return (watch ?? watchRetries ?? watchPrints) !== undefined;
+  }
+
+  private async finish(turn: TurnRef): Promise<void> {
+    this.running.delete(turn.agent);
+    // One that was over before a look is told of only to who wants to know everything.
+    const watched = this.watched.get(turn.agent) ?? (this.observers.watch && this.begin(turn));
+    this.watched.delete(turn.agent);
+    if (watched === undefined) return;
+    await this.live.complete(this.run, turn);
+    watched.end();
+    await watched.told;
+    this.files.remove(this.run, turn);
+  }
+
+  private begin(turn: TurnRef): WatchedTurn {
+    let end = (): void => {};
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    // What cannot be read is not told.
+    return { end, told: this.tell(turn, over).catch(() => {}) };
+  }
+
+  private async tell(turn: TurnRef, over: Promise<void>): Promise<void> {
+    const folder = await this.live.folderOf(this.run, turn, over);
+    const { watch: onActivity, watchRetries: onRetry, watchPrints } = this.observers;
+    const onPrint = (printed: Printed): void => {
+      this.shown.set(keyOf(printed), [...(this.shown.get(keyOf(printed)) ?? []), printed.text]);
+      watchPrints?.(printed);
+    };
+    const context = {
+      clock: SYSTEM_CLOCK,
+      folderOf: () => folder,
+      onActivity,
+      onRetry,
+      onPrint: watchPrints && onPrint,
+    };
+    const prints = new PrintReporter(context, turn, false);
+    if (!isPrompt(turn.state)) return reportScriptOutput(context, turn, prints, over);
+    const report = createActivityReporter(context, turn.agent);
+    const readPrintedTexts = createClaudePrintReader();
+    const onLine = (line: Buffer): void => {
+      const event = parseClaudeBytes(line);
+      report?.(event);
+      prints.add('stdout', readPrintedTexts(event));
+    };
+    await followLines(turnFiles(folder).stdout, onLine, { until: over });
+  }
+}
+
+const keyOf = ({ agent, turn }: Printed): string => `${agent}/${turn}`;

@@ -1,0 +1,178 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openDatabaseRuns } from '../../src/fleet/database-runs.ts';
+import { startServer } from '../../src/server/serve.ts';
+import { PINNED } from '../claude-code/pinned.ts';
+import { type MessagesApi, startMessagesApi } from '../messages-api/server.ts';
+import type { Command, Fleet } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
+
+let fleet: Fleet;
+useFleet('each', (opened) => {
+  fleet = opened;
+});
+
+/** Says something, then waits for the file `go-N`, in vain once the test has removed its folder. */
+const step = (number: number): string =>
+  `echo "line ${number}"; echo "trouble ${number}" >&2\nuntil [ -e go-${number} ] || [ ! -e talk ]; do sleep 0.05; done\n`;
+
+const TALK = {
+  'talk/START.sh': `#!/bin/bash\necho "<print>shown at once</print>"\n${step(1)}${step(2)}echo last\necho "<goto>END.sh</goto>"\n`,
+  'talk/END.sh': '#!/bin/bash\necho "<result>over</result>"\n',
+};
+
+const goOn = (number: number): void => writeFileSync(join(fleet.folder, `go-${number}`), '');
+
+const count = (text: string, part: string): number => text.split(part).length - 1;
+
+const says = (read: () => string, text: string): Promise<void> =>
+  expect.poll(read, { timeout: 30_000, interval: 50 }).toContain(text);
+
+const countPieces = async (): Promise<number> =>
+  (await fleet.database.query<{ count: number }>('select count(*)::integer from raymond.output'))[0]?.count ?? -1;
+
+describe('what a script says', { timeout: 60_000 }, () => {
+  for (const [place, home] of [
+    ['on the worker that drives the run', 'one'],
+    ['on another worker', 'two'],
+  ] as const)
+    test(`is seen while it runs ${place}, also by those who come later, and goes on after kill -9 of that worker`, async () => {
+      fleet.write(TALK);
+      const run = fleet.start(['run', 'talk', '--run-id', 'r1', '--verbose', '--label', 'drives=yes']);
+      await fleet.setHome('r1', home);
+      const workers = { one: await fleet.worker('one', '--label', 'drives=yes'), two: await fleet.worker('two') };
+      await says(() => run.err, 'line 1');
+      expect(run.err).toContain('trouble 1');
+      expect(run.err).toContain('shown at once');
+      const logs = fleet.start(['logs', 'r1', '--follow']);
+      const raw = fleet.start(['logs', 'r1', '--follow', '--raw']);
+      await Promise.all([says(() => logs.out, 'line 1'), says(() => raw.out, 'trouble 1')]);
+      await workers[home].kill('SIGKILL');
+      await fleet.worker(home, ...(home === 'one' ? ['--label', 'drives=yes'] : []));
+      goOn(1);
+      await Promise.all([run, logs, raw].map((each) => says(() => each.out + each.err, 'trouble 2')));
+      expect(await countPieces()).toBeGreaterThan(0);
+      goOn(2);
+      const ended = await Promise.all([run, logs, raw].map((each) => each.ended));
+      expect(ended.map(({ code }) => code)).toStrictEqual([0, 0, 0]);
+      for (const { out, err } of ended)
+        for (const line of ['line 1', 'trouble 1', 'line 2', 'trouble 2', 'last', 'shown at once'])
+          expect.soft([line, count(out + err, line)]).toStrictEqual([line, 1]);
+      expect(await countPieces()).toBe(0);
+    });
+
+  test('is seen with --no-debug, too, and does not stay', async () => {
+    fleet.write(TALK);
+    await fleet.worker('one');
+    const run = fleet.start(['run', 'talk', '--run-id', 'r1', '--verbose', '--no-debug']);
+    await says(() => run.err, 'line 1');
+    goOn(1);
+    goOn(2);
+    const { err } = await run.ended;
+    for (const line of ['line 1', 'trouble 2', 'last']) expect.soft([line, count(err, line)]).toStrictEqual([line, 1]);
+    await expect.poll(countPieces, { timeout: 20_000 }).toBe(0);
+    expect(await fleet.database.query('select * from raymond.turns')).toStrictEqual([]);
+  });
+
+  test('is sent to nobody if nobody watches', async () => {
+    fleet.write(TALK);
+    await fleet.worker('one');
+    expect(await fleet.run('run', 'talk', '--run-id', 'r1', '--detach')).toMatchObject({ code: 0 });
+    const turns = () => fleet.run('logs', 'r1', '--json').then(({ out }) => out);
+    await expect.poll(turns, { timeout: 20_000 }).toContain('turn_started');
+    goOn(1);
+    goOn(2);
+    await expect.poll(turns, { timeout: 20_000 }).toContain('run_ended');
+    expect(await fleet.database.query('select * from raymond.watchers')).toStrictEqual([]);
+    expect((await fleet.run('logs', 'r1')).out).toContain('line 2');
+  });
+
+  test('comes with the event stream of the page', async () => {
+    fleet.write(TALK);
+    await fleet.worker('one');
+    const database = await openDatabaseRuns(fleet.address);
+    const { name, reader, stop, prunePlace } = database;
+    const server = await startServer({
+      ...{ host: '127.0.0.1', port: 0, roots: [fleet.folder], cwd: fleet.folder, env: process.env },
+      ...{ command: [process.execPath, resolve('dist/raymond.js')], version: '1', report: () => {} },
+      database: { name, control: { location: reader, stop, prunePlace } },
+    });
+    const leaving = new AbortController();
+    const request = (path: string): Promise<Response> =>
+      fetch(`http://127.0.0.1:${server.port}/api${path}`, {
+        headers: { authorization: `Bearer ${server.token}` },
+        signal: leaving.signal,
+      });
+    try {
+      await fleet.run('run', 'talk', '--run-id', 'r1', '--detach');
+      const { runs } = (await (await request('/runs')).json()) as { runs: { project: string }[] };
+      const path = `/runs/${runs[0]?.project}/r1`;
+      const stream = await request(`${path}/events`);
+      let text = '';
+      const reading = (async () => {
+        for await (const chunk of stream.body ?? []) text += Buffer.from(chunk).toString('utf8');
+      })().catch(() => {});
+      await says(() => text, 'line 1');
+      expect(await (await request(`${path}/turns/main/1`)).json()).toMatchObject({
+        answer: { text: expect.stringContaining('line 1') },
+      });
+      goOn(1);
+      await says(() => text, 'trouble 2');
+      goOn(2);
+      await says(() => text, 'run_ended');
+      for (const line of ['line 1', 'line 2']) expect.soft([line, count(text, line)]).toStrictEqual([line, 1]);
+      leaving.abort();
+      await reading;
+    } finally {
+      leaving.abort();
+      await server.close();
+      await database.close();
+    }
+  });
+});
+
+const newest = PINNED.at(-1);
+const why = newest?.isInstalled ? '' : ' (skipped: node test/claude-code/install.mjs installs it)';
+
+describe.skipIf(!newest?.isInstalled)(`what Claude Code does${why}`, { timeout: 60_000 }, () => {
+  async function startWorker(api: MessagesApi, name: string, ...args: readonly string[]): Promise<Command> {
+    const home = join(fleet.folder, 'homes', name);
+    mkdirSync(home, { recursive: true });
+    const worker = fleet.start(['worker', '--name', name, '--folder', join(fleet.folder, name), ...args], {
+      ...{ HOME: home, TMPDIR: home, CLAUDE_CODE_TMPDIR: home },
+      ...{ ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'made-up', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+    });
+    await worker.says('is ready');
+    return worker;
+  }
+
+  test('is seen while it runs on another worker: its tools, what it says, and an API that it asks again', async () => {
+    const api = await startMessagesApi();
+    try {
+      const wait = 'touch waits; until [ -e go ] || [ ! -e talk ]; do sleep 0.05; done';
+      fleet.write({
+        'talk/START.md': `begin «fail 529 1» «say Let me see.» «+tool Bash {"command":"${wait}"}» «say <result>over</result>»`,
+      });
+      const run = fleet.start([
+        ...['run', 'talk', '--run-id', 'r1', '--verbose', '--claude', newest?.path ?? '', '--label', 'drives=yes'],
+      ]);
+      await fleet.setHome('r1', 'two');
+      await startWorker(api, 'one', '--label', 'drives=yes');
+      await startWorker(api, 'two');
+      await says(() => run.err, 'retrying');
+      await says(() => run.err, 'Bash');
+      expect(run.err).toContain('Let me see.');
+      const logs = fleet.start(['logs', 'r1', '--follow']);
+      await says(() => logs.out, 'Bash');
+      expect(logs.out).toContain('begin «fail 529 1»');
+      writeFileSync(join(fleet.folder, 'go'), '');
+      expect(await run.ended).toMatchObject({ code: 0, out: 'over\n' });
+      await logs.ended;
+      // In the log, the prompt has it, too.
+      expect([count(run.err, 'Let me see.'), count(logs.out, 'Let me see.')]).toStrictEqual([1, 2]);
+    } finally {
+      await api.close();
+    }
+  });
+});
