@@ -123,6 +123,8 @@ export interface WorktreeMade extends AgentSignal {
   readonly cwd: string;
   /** The worker that has it from now on; left out if that is the one of before. */
   readonly home?: string;
+  /** What it does not hold any more, if it was there before and had to be made again. */
+  readonly warning?: string;
 }
 
 /** The worktree of a worker cannot be made. */

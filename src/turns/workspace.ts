@@ -132,13 +132,23 @@ export interface LeftWorkspace {
 
 /**
  * Pushes what a run has committed, and removes its clone if the run is over and everything in it is pushed. If it is gone, a crash came after
- * that or somebody removed it: then what was pushed of it is looked at.
+ * that or somebody removed it: then what was pushed of it is looked at, and nobody is told that this is all.
  */
 export async function leaveWorkspace(
-  wanted: WantedWorkspace & { readonly place: WorkspacePlace },
+  wanted: LeavableWorkspace,
   isOver: boolean,
   options: GitOptions,
 ): Promise<LeftWorkspace> {
+  const wasGone = !existsSync(wanted.path);
+  const left = await pushAndRemove(wanted, isOver, options);
+  if (!wasGone || left.problem !== undefined) return left;
+  const warning = `the clone ${wanted.path} was gone: what was in it and not pushed before is lost`;
+  return { ...left, warning: left.warning === undefined ? warning : `${warning}; ${left.warning}` };
+}
+
+type LeavableWorkspace = WantedWorkspace & { readonly place: WorkspacePlace };
+
+async function pushAndRemove(wanted: LeavableWorkspace, isOver: boolean, options: GitOptions): Promise<LeftWorkspace> {
   const opened = await openWorkspace(wanted, options);
   const unknown = { kept: existsSync(wanted.path), commits: 0, dirty: false, pushed: false };
   if ('message' in opened)

@@ -42,7 +42,7 @@ export async function cloneCommit(
   const inTheWay = await discardClone({ path, branch }, options);
   if (inTheWay !== null) return refuseWorktree(inTheWay);
   const made = await reopenClone({ path, branch, base, repository: join(path, '.git'), remote }, options);
-  return 'message' in made ? made : { ...made, cwd: join(path, prefix) };
+  return 'message' in made ? made : { place: made.place, cwd: join(path, prefix) };
 }
 
 /** Whether a worktree is a clone of its own. */
@@ -52,7 +52,7 @@ export const isClone = ({ path, repository, remote }: WorktreePlace): boolean =>
 /** Opens the clone of an agent again; if it is gone, it is made from what was pushed. */
 export async function reopenClone(place: WorktreePlace, options: GitOptions): Promise<MadeWorktree> {
   const made = await openWorkspace(wantedOf(place), options);
-  return 'message' in made ? refuseWorktree(made.message) : { place: made.place, cwd: made.place.path };
+  return 'message' in made ? refuseWorktree(made.message) : { ...made, cwd: made.place.path };
 }
 
 /** Pushes what an agent has committed in its clone, and removes it if everything in it is pushed. A branch without commits goes, too. */

@@ -23,7 +23,9 @@ export interface WantedWorktree extends Pick<WorktreePlace, 'path' | 'branch'> {
 }
 
 /** A worktree that is there, and the folder of it that stands for the one that it was made from; or why there is none. */
-export type MadeWorktree = { readonly place: WorktreePlace; readonly cwd: string } | { readonly message: string };
+export type MadeWorktree =
+  | { readonly place: WorktreePlace; readonly cwd: string; readonly warning?: string }
+  | { readonly message: string };
 
 /** Says why a worker gets no worktree. */
 export const refuseWorktree = (reason: string): { readonly message: string } => ({
@@ -61,10 +63,16 @@ export async function reopenWorktree(place: WorktreePlace, options: GitOptions):
     await git('fetch', '--quiet', '--', place.remote, `refs/heads/${branch}:refs/heads/${branch}`);
   if (!(await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`)).ok) {
     const obstacle = await addWorktree(git, place, options);
-    return obstacle === null ? { place, cwd: path } : refuseWorktree(obstacle);
+    if (obstacle !== null) return refuseWorktree(obstacle);
+    return {
+      place,
+      cwd: path,
+      warning: `the worktree ${path} and its branch were gone: it is made again without them`,
+    };
   }
   const added = await git('worktree', 'add', '--quiet', path, branch);
-  return added.ok ? { place, cwd: path } : refuseWorktree(added.error);
+  if (!added.ok) return refuseWorktree(added.error);
+  return { place, cwd: path, warning: `the worktree ${path} was gone: it is made again from its branch` };
 }
 
 /** Removes what is half made of a worktree in which nobody has worked, and its branch. */

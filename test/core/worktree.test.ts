@@ -139,8 +139,11 @@ describe('a resume', () => {
     expect(driver.run.status).toBe('failed');
     driver.resume({}, true);
     expect(worktreeTurns(driver)).toStrictEqual([['main_w1', true, '/w/trees/main_w1']]);
-    driver.apply({ kind: 'worktree_made', at: 8000, agent: 'main_w1', place: placeFor('main_w1'), cwd: '/w/trees' });
+    const [place, warning] = [placeFor('main_w1'), 'it was gone'];
+    driver.apply({ kind: 'worktree_made', at: 8000, agent: 'main_w1', place, cwd: '/w/trees', warning });
     expect(driver.agent('main_w1')).toMatchObject({ cwd: '/w/trees/main_w1/sub', worktree: { kind: 'made' } });
+    // It was removed, if it held nothing: then nobody misses it.
+    expect(driver.eventsOf('warning').map(({ message }) => message)).toStrictEqual(kept ? [warning] : []);
     driver.runTurn('main_w1', '<result>at last</result>');
     close(driver, 'main_w1');
     expect(driver.run.status).toBe('completed');

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { WorkspacePlace } from '../../src/core/workspace.ts';
+import type { WorktreeTurn } from '../../src/core/worktree-turns.ts';
 import { createWorktreeRunner } from '../../src/turns/worktree-turn.ts';
 import { git } from '../git.ts';
 import { newTurnContext } from './turn-context.ts';
@@ -284,8 +285,11 @@ describe('a clone is left', () => {
     expect(git(remote, 'branch', '--format=%(refname:short)', '--list', 'raymond/*').split('\n')).toStrictEqual([
       ...[BRANCH, 'raymond/r/main_w1'],
     ]);
-    // A crash came before that was on record.
-    expect((await left(folder, place)).content).toStrictEqual({ kept: false, commits: 1, dirty: false, pushed: true });
+    // A crash came before that was on record, or somebody removed it: nobody can tell.
+    expect(await left(folder, place)).toStrictEqual({
+      ...{ kind: 'workspace_left', at: 7, content: { kept: false, commits: 1, dirty: false, pushed: true } },
+      warning: `the clone ${path} was gone: what was in it and not pushed before is lost`,
+    });
   });
 
   test('pushed and kept, if the run may go on; the next commits are pushed later', async () => {
@@ -398,6 +402,54 @@ describe('a clone is left', () => {
       problem: expect.stringContaining('no time to push'),
     });
     writeFileSync(gate, '');
+  });
+});
+
+describe('the clone of an agent on another machine than its parent', () => {
+  const AGENT = 'main_w1';
+
+  function takeAgent(folder: string, turn: Partial<WorktreeTurn>) {
+    const wanted = { kind: 'worktree', agent: AGENT, state: 'W.md', isWanted: true, place: null, cwd: folder } as const;
+    const clock = { ...newTurnContext(folder).clock, now: () => 7 };
+    return createWorktreeRunner(newTurnContext(folder, { clock }))({ ...wanted, home: null, ...turn }, NEVER);
+  }
+
+  async function newAgentClone() {
+    const { folder, remote } = newScene();
+    const base = git(remote, 'rev-parse', 'trunk');
+    git(remote, 'branch', `raymond/r/${AGENT}`, base);
+    const transfer = { kind: 'clone', base, remote, prefix: '' } as const;
+    const signal = await takeAgent(folder, { transfer });
+    if (signal?.kind !== 'worktree_made') throw new Error(JSON.stringify(signal));
+    return { folder, transfer, signal, path: signal.place.path };
+  }
+
+  test('is made again if a crash came before it was reported, and stays if there is work of an earlier run in it', async () => {
+    const { folder, transfer, signal, path } = await newAgentClone();
+    expect(await takeAgent(folder, { transfer })).toStrictEqual(signal);
+    commit(path);
+    expect(await takeAgent(folder, { transfer })).toMatchObject({
+      kind: 'worktree_refused',
+      message: expect.stringContaining(`${path} is there already and holds 1 commit that nobody else has`),
+    });
+    await takeAgent(folder, { transfer, isWanted: false });
+    expect(existsSync(join(path, 'b.txt'))).toBe(true);
+  });
+
+  test('says so if it was gone when it is opened again, or left', async () => {
+    const { folder, signal, path } = await newAgentClone();
+    const { place } = signal;
+    commit(path);
+    rmSync(path, { recursive: true });
+    expect(await takeAgent(folder, { place })).toStrictEqual({
+      ...signal,
+      warning: `the clone ${path} was gone: it is made again from what was pushed`,
+    });
+    rmSync(path, { recursive: true });
+    expect(await takeAgent(folder, { place, isWanted: false })).toMatchObject({
+      kind: 'worktree_closed',
+      warning: `the clone ${path} was gone: what was in it and not pushed before is lost`,
+    });
   });
 });
 

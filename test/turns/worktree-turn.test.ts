@@ -451,16 +451,23 @@ describe('a worktree that its worker has left', () => {
     });
   });
 
-  test.each<[string, (place: WorktreePlace) => void, string]>([
-    ['as it is', ({ path }) => writeFileSync(join(path, 'new.txt'), ''), '?? new.txt'],
-    ['from its branch, if its folder is gone', ({ path }) => rmSync(path, { recursive: true }), ''],
-  ])('is opened again for a retry: %s', async (_, change, status) => {
+  test.each<[string, (place: WorktreePlace) => void, string, RegExp]>([
+    ['as it is', ({ path }) => writeFileSync(join(path, 'new.txt'), ''), '?? new.txt', /^$/],
+    [
+      'from its branch, if its folder is gone',
+      ({ path }) => rmSync(path, { recursive: true }),
+      '',
+      /^the worktree .*main_w1 was gone: it is made again from its branch$/,
+    ],
+  ])('is opened again for a retry: %s', async (_, change, status, warning) => {
     const { folder } = newRepository();
     const place = await made(folder);
     git(place.path, 'commit', '-qm', 'one', '--allow-empty');
     const tip = git(place.path, 'rev-parse', 'HEAD');
     change(place);
-    expect(await take(folder, { place, isWanted: true })).toMatchObject({ kind: 'worktree_made', place });
+    const signal = await take(folder, { place, isWanted: true });
+    expect(signal).toMatchObject({ kind: 'worktree_made', place });
+    expect((signal?.kind === 'worktree_made' && signal.warning) || '').toMatch(warning);
     expect([git(place.path, 'rev-parse', 'HEAD'), git(place.path, 'status', '--porcelain')]).toStrictEqual([
       tip,
       status,

@@ -5,14 +5,21 @@ import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from '../signal.ts
 import { placeOf } from '../worktree.ts';
 
 /** Lets a worker begin in the worktree that was made for it, or go on in the one that it has left. */
-export function handleWorktreeMade(run: Run, { agent: id, at, place, cwd: first, home }: WorktreeMade): Step {
+export function handleWorktreeMade(run: Run, signal: WorktreeMade): Step {
+  const { agent: id, at, place, cwd: first, home, warning } = signal;
   const agent = getAgent(run, id);
+  const { state, worktree } = agent;
   if (agent.phase.kind !== 'worktree') throw new Error(`${id} does not wait for a worktree`);
-  const cwd = agent.worktree?.kind === 'closed' ? agent.cwd : first;
+  const cwd = worktree?.kind === 'closed' ? agent.cwd : first;
+  // One that held nothing was removed when it was closed.
+  const isMissed = warning !== undefined && worktree?.kind === 'closed' && worktree.kept;
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
   return {
     run: withAgent(run, { ...agent, cwd, worktree: { kind: 'made', ...place }, home: home ?? agent.home, phase }),
-    events: [{ kind: 'worktree_opened', at, agent: id, state: agent.state, ...place, cwd, ...(home && { home }) }],
+    events: [
+      { kind: 'worktree_opened', at, agent: id, state, ...place, cwd, ...(home && { home }) },
+      ...(isMissed ? [{ kind: 'warning', at, agent: id, state, message: warning } as const] : []),
+    ],
   };
 }
 
