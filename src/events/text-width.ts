@@ -64,7 +64,9 @@ function wrapLine(line: string, columns: number): readonly string[] {
   };
   for (const [word = ''] of line.matchAll(/\s+|\S+/g)) {
     const wordWidth = widthOf(word);
-    if (wordWidth <= columns) append(word, wordWidth);
+    // A space at which the line breaks belongs to neither line.
+    if (current !== '' && word.trim() === '' && width + wordWidth > columns) width = columns;
+    else if (wordWidth <= columns) append(word, wordWidth);
     else for (const character of splitCharacters(word)) append(character, widthOf(character));
   }
   return [...lines, current.trimEnd()];

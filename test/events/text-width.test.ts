@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { padToWidth, shorten, widthOf, wrapText } from '../../src/events/text-width.ts';
+import { padToWidth, shorten, widthOf, wrapText, wrapWhole } from '../../src/events/text-width.ts';
 
 const words = fc.string({
   unit: fc.constantFrom('a', 'é', 'e\u0301', '日', '👩‍👩‍👧', '🇩🇪', ' ', '/', '…'),
@@ -46,4 +46,9 @@ test('a long line is broken between words and continues indented; a path is kept
   ]);
   expect(wrapText('run a: /some/where/very/far/away', 20)).toStrictEqual(['run a:', '  /some/where/very/far/away']);
   expect(wrapText('short', 20)).toStrictEqual(['short']);
+});
+
+test('a line that is broken at a space has none at its ends', () => {
+  expect(wrapWhole('one two  three', 3)).toStrictEqual(['one', 'two', 'thr', 'ee']);
+  expect(wrapWhole('  one two', 5)).toStrictEqual(['  one', 'two']);
 });

@@ -76,13 +76,20 @@ function renderAgentLine(agent: ShownAgent, widths: ColumnWidths, { now, columns
   const { sign, style } = getPhaseMark(agent, now);
   const doing = formatDoing(agent, now, widths.doing);
   const cells = [
-    `${colorize(style, sign)} ${padToWidth(shorten(agent.label, widths.label, 'end'), widths.label)}`,
+    `${colorize(style, sign)} ${padToWidth(shortenLabel(agent.label, widths.label), widths.label)}`,
     colorize('bold', padToWidth(shorten(agent.shownState, widths.state), widths.state)),
     padToWidth(agent.doing === null ? colorize('dim', doing) : doing, widths.doing),
     ...(widths.time > 0 ? [colorize('dim', padToWidth(formatTurnTime(agent, now), widths.time, 'left'))] : []),
     ...(widths.cost > 0 ? [padToWidth(formatCost(agent), widths.cost, 'left')] : []),
   ];
   return cells.join(getColumnGap(columns)).trimEnd();
+}
+
+/** Keeps the end of a label, which tells agents apart. If that was cut before, their ids do. */
+function shortenLabel(label: string, width: number): string {
+  if (!label.endsWith('…')) return shorten(label, width, 'end');
+  const [id = ''] = label.split(' ', 1);
+  return widthOf(id) <= width ? shorten(label, width) : shorten(id, width, 'end');
 }
 
 const SPINNER = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];

@@ -20,7 +20,7 @@ const begin: Event = {
   workflow: { name: 'coding', path: '/w/coding', platform: 'unix' },
   options: DEFAULT_OPTIONS,
 };
-const born = (agent: string, state: string, at = NOON): Event => {
+const born = (agent: string, state: string, at = NOON): Extract<Event, { kind: 'agent_started' }> => {
   const parent = agent === 'main' ? null : 'main';
   return { kind: 'agent_started', at, agent, state, parent, cwd: '/w', input: null, variables: {} };
 };
@@ -51,6 +51,18 @@ const doing = (view: LiveView, acts: Readonly<Record<string, Doing>>): LiveView 
   );
 const draw = (view: LiveView, columns = 80, rows = 24, now = NOON + 62 * SECOND, choice?: ViewChoice): string =>
   layoutLiveView(view, now, { columns, rows, color: false }, choice).lines.join('\n');
+
+test('agents with long variables that begin alike are told apart', () => {
+  const workers = [1, 2].map((number) => {
+    const variables = { item: `a very long name of an item, number ${number}` };
+    return { ...born(`main_worker${number}`, 'A-RATHER-LONG-NAME-OF-A-STATE.md'), variables };
+  });
+  const labelsAt = (columns: number) => {
+    const lines = draw(viewOf(...workers), columns).split('\n');
+    return lines.flatMap((line) => /worker\d/.exec(line) ?? []);
+  };
+  for (const columns of [80, 40]) expect(labelsAt(columns)).toStrictEqual(['worker1', 'worker2']);
+});
 
 describe('a run with a few agents', () => {
   const view = doing(
