@@ -80,8 +80,8 @@ export function describeNextSteps(situation: RunSituation, now: number): NextSte
         waitsFor: [
           ...waits,
           ...(observedStatus === 'interrupted' ? ['It was interrupted.'] : []),
-          ...describeUnfinished(run, now, answers),
           ...describeJoinedFailures(run),
+          ...describeUnfinished(run, now, answers),
         ],
         commands: listCommandsAtRest(run, now, answers),
       };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { tryParseJson } from '../core/json.ts';
 import { type FormFile, isForm, readForm } from './form-body.ts';
-import { Problem } from './problem.ts';
+import { Problem, type RequestFault } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
 
 /** A request, its parts checked by the schemas of its route. */
@@ -115,11 +115,23 @@ async function readLimited(request: Request): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** What is wrong in one place; of keys that do not exist, each is a place of its own. */
+function listFaults(issue: z.core.$ZodIssue, data: unknown, place: string): readonly RequestFault[] {
+  const path = [place, ...issue.path].map(String).join('.');
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: `${path}.${key}`, message: 'there is no such field' }));
+  const value = issue.path.reduce<unknown>((part, key) => (isObject(part) ? part[key] : undefined), data);
+  const message = value === undefined ? 'it is missing' : issue.message.replace(/^Invalid input: /, '');
+  return [{ path, message }];
+}
+
+const isObject = (value: unknown): value is Record<PropertyKey, unknown> => typeof value === 'object' && value !== null;
+
 /** The data as the schema makes it; refuses data that does not fit, with the path of each mistake. */
 function check(schema: z.ZodType | null, data: unknown, place: string): unknown {
   const parsed = (schema ?? z.strictObject({})).safeParse(data);
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map(({ path, message }) => ({ path: [place, ...path].join('.'), message }));
+  const faults = parsed.error.issues.flatMap((issue) => listFaults(issue, data, place));
   const [first] = faults;
   throw new Problem(422, `${first?.path ?? place}: ${first?.message ?? 'not valid'}`, { faults });
 }

@@ -316,6 +316,7 @@ describe('a bad request', () => {
       () => ({ path: '/api/runs', method: 'POST', body: ' '.repeat(MAX_BODY_BYTES + 1) }),
     ],
     ['an unknown parameter', 422, () => ({ path: '/api/runs?colour=red' })],
+    ['an unknown status', 422, () => ({ path: '/api/runs?status=paused,broken' })],
     ['a limit that is no number', 422, () => ({ path: '/api/runs?limit=many' })],
   ])('with %s gets %i and a sentence', async (_, status, make) => {
     const { request } = await startTestServer();
@@ -330,7 +331,13 @@ describe('a bad request', () => {
     const { post } = await startTestServer();
     const { status, body } = await post('/api/runs', { project: 'x', workflow: 'y', budget_usd: 'lots' });
     expect(status).toBe(422);
-    expect(body.errors).toMatchObject([{ path: 'body.budget_usd' }]);
+    expect(body.errors).toStrictEqual([{ path: 'body.budget_usd', message: 'expected number, received string' }]);
+    const other = await post('/api/runs', { project: 'x', colour: 'red', size: 1 });
+    expect(other.body.errors).toStrictEqual([
+      { path: 'body.workflow', message: 'it is missing' },
+      { path: 'body.colour', message: 'there is no such field' },
+      { path: 'body.size', message: 'there is no such field' },
+    ]);
   });
 
   test('for a run with a damaged journal gets a sentence', async () => {

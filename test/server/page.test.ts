@@ -140,6 +140,28 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   }, 120_000);
 
+  test('tells what is wrong with a workflow, and what of a question is over', async () => {
+    const server = await startTestServer();
+    writeWorkflow(server.cwd, 'a', { 'START.md': '---\nmax_visits: lots\n---\nSay <result>x</result>.' });
+    const start = `echo '<ask next="END" timeout="1s" timeout_next="END">Publish it?</ask>'`;
+    writeWorkflow(server.cwd, 'b', { 'START.sh': start, 'END.sh': 'echo "<result>late</result>"' });
+    await server.raymond('run', 'b', '--run-id', 'r1', '--quiet');
+    const { page, errors } = await open(server, {});
+    await page.click('nav >> text="Workflows"');
+    await shows(page, '1 state');
+    await page.click('.cards a');
+    await shows(page, /START\.md:2:13 error: `max_visits` must be a whole number of at least 1, not the text `lots`/);
+    await page.click('nav >> text="Runs"');
+    await page.click('.run-row');
+    await shows(page, /its time was over at .*: resume the run, which goes on in END\.sh/);
+    expect(await page.evaluate('document.querySelector(".question button").disabled')).toBe(true);
+    // The question stands in its form only, and nothing has failed.
+    expect(await page.textContent('.run-head')).not.toMatch(/Publish it|Retry/);
+    await page.click('text="Resume"');
+    await shows(page, /completed.*late/s);
+    expect(errors).toStrictEqual([]);
+  });
+
   test('raises the budget of a run that has spent it', async () => {
     const server = await startTestServer();
     writeWorkflow(server.cwd, 'wf', { 'START.md': 'Spend.', 'NEXT.md': 'More.' });

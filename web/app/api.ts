@@ -91,7 +91,9 @@ export interface RunDetail extends ListedRun {
   readonly agents: readonly AgentStatus[];
   readonly archived_agents: number;
   readonly warnings: readonly RunWarning[];
+  /** Sentences; those about questions come last. */
   readonly waits_for: string;
+  readonly questions: readonly { readonly ask_id: string; readonly label: string }[];
   readonly next: string | null;
 }
 
@@ -153,6 +155,15 @@ export interface RunEvent {
   readonly [field: string]: unknown;
 }
 
+/** A mistake in a workflow. */
+interface Finding {
+  readonly level: 'error' | 'warning' | 'info';
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
 /** A workflow that can be started. */
 export interface WorkflowEntry {
   readonly id: string;
@@ -169,6 +180,8 @@ export interface WorkflowEntry {
   readonly default_budget_usd?: number | null;
   readonly states?: readonly string[];
   readonly error: string | null;
+  /** What lint says about it; only of a single workflow. */
+  readonly findings?: readonly Finding[];
 }
 
 /** A row of costs. */

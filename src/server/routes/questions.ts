@@ -116,7 +116,10 @@ async function answer(
 ): Promise<object> {
   const { location } = (await server.catalog.project(project)).control;
   const { agent } = await readQuestion(run, ask, location);
-  if (text.trim() === '' && files.length === 0) throw new Problem(422, 'body.text: there is no answer');
+  if (text.trim() === '' && files.length === 0)
+    throw new Problem(422, 'body.text: there is no answer', {
+      faults: [{ path: 'body.text', message: 'it is empty' }],
+    });
   const handed = files.map(({ name, mime, content }) => {
     const isTold = mime !== '' && mime !== 'application/octet-stream';
     return { name, size: content.length, mime: isTold ? mime : guessMime(name) };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { memoize } from '../../core/memoize.ts';
 import { isLive } from '../../core/observed-status.ts';
+import { END_STATUSES } from '../../core/run.ts';
 import { createStatusDocument } from '../../events/run-document.ts';
 import { continueDetachedRun, startDetachedRun } from '../../runtime/detached-run.ts';
 import { drawRun } from '../../runtime/draw-graph.ts';
@@ -14,8 +15,16 @@ import { defineRoute, jsonResponse, type Route } from '../route.ts';
 import { commandPlaceOf, type ServerContext } from '../server-context.ts';
 import { checkReplayFile, countParam, RUN_SETTINGS, toFlags } from './run-requests.ts';
 
+const STATUSES: readonly string[] = ['running', 'stopping', 'crashed', 'elsewhere', 'unreadable', ...END_STATUSES];
+
 const FILTERS = z.strictObject({
-  status: z.string().optional().describe('Statuses, separated by commas, as `raymond list --json` has them.'),
+  status: z
+    .string()
+    .refine((written) => written.split(',').every((status) => STATUSES.includes(status)), {
+      error: `must be one of ${STATUSES.join(', ')}, or several of them, separated by commas`,
+    })
+    .optional()
+    .describe('Statuses, separated by commas, as `raymond list --json` has them.'),
   project: z.string().optional(),
   workflow: z.string().optional().describe('The name of the workflow.'),
   q: z.string().optional().describe('A part of the id or of the name.'),

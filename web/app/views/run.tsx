@@ -63,6 +63,12 @@ export function Run({
   );
 }
 
+/** What a run waits for besides the answers to questions, which have forms of their own. */
+function withoutQuestions({ waits_for, questions: [first] }: RunDetail): string {
+  const at = first === undefined ? -1 : waits_for.indexOf(`[${first.label}] asks (${first.ask_id}`);
+  return (at === -1 ? waits_for : waits_for.slice(0, at)).trim();
+}
+
 const LIVE = ['running', 'stopping', 'elsewhere'];
 
 function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
@@ -77,6 +83,8 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
   const canGoOn = !isLive && detail.status !== 'completed';
   const raised = budget.value === '' ? {} : { budget_usd: Number(budget.value) };
   const isSpent = detail.status === 'budget_exceeded';
+  const waitsFor = withoutQuestions(detail);
+  const hasFailures = detail.agents.some(({ status }) => status === 'failed' || status === 'paused');
   return (
     <header class="run-head">
       <h1>
@@ -95,7 +103,7 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
         {formatTokens(detail.tokens) !== '' && <span>{formatTokens(detail.tokens)} tokens</span>}
         {formatQuota(detail.quota) !== '' && <span>{formatQuota(detail.quota)}</span>}
       </p>
-      {detail.waits_for !== '' && <p class={detail.needs_you ? 'needs' : 'note'}>{detail.waits_for}</p>}
+      {waitsFor !== '' && <p class={detail.needs_you ? 'needs' : 'note'}>{waitsFor}</p>}
       {(detail.damage ?? []).map((message) => (
         <p key={message} class="needs">
           {message}
@@ -126,7 +134,7 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
             Resume
           </Action>
         )}
-        {canGoOn && (
+        {canGoOn && (detail.status !== 'waiting' || hasFailures) && (
           <Action act={act('retry', raised)} {...(detail.status === 'failed' && { kind: 'main', submits: true })}>
             Retry what failed
           </Action>

@@ -30,7 +30,7 @@ export function Workflows({ chosen }: { chosen: string | null }) {
             <a href={`/workflows/${each.project}/${each.id}`}>
               <strong>{each.title ?? each.name}</strong>
               <small>{each.path}</small>
-              <span>{each.error ?? each.description ?? `${each.states?.length ?? 0} states`}</span>
+              <span>{each.error ?? each.description ?? describeStates(each.states?.length ?? 0)}</span>
             </a>
           </li>
         ))}
@@ -39,6 +39,8 @@ export function Workflows({ chosen }: { chosen: string | null }) {
   );
 }
 
+const describeStates = (count: number): string => `${count} ${count === 1 ? 'state' : 'states'}`;
+
 function StartForm({ workflow }: { workflow: WorkflowEntry }) {
   const input = useSignal('');
   const name = useSignal('');
@@ -46,7 +48,9 @@ function StartForm({ workflow }: { workflow: WorkflowEntry }) {
   const model = useSignal('');
   const [isDrawn, setDrawn] = useState(true);
   const { mode = 'optional', label = null, description = null } = workflow.input ?? {};
-  const graph = `/api/workflows/${workflow.project}/${workflow.id}/graph`;
+  const path = `/workflows/${workflow.project}/${workflow.id}`;
+  const { data } = usePolled((signal) => get<WorkflowEntry>(path, signal), 0, path);
+  const mistakes = (data.value?.findings ?? []).filter(({ level }) => level !== 'info');
   const start = async (): Promise<void> => {
     const { project, run_id } = await send<{ project: string; run_id: string }>('POST', '/runs', {
       project: workflow.project,
@@ -63,6 +67,15 @@ function StartForm({ workflow }: { workflow: WorkflowEntry }) {
       <h1>{workflow.title ?? workflow.name}</h1>
       {workflow.description && <p>{workflow.description}</p>}
       <Failure error={workflow.error === null ? null : new Error(workflow.error)} />
+      {mistakes.length > 0 && (
+        <ul class="warnings" aria-label="Mistakes">
+          {mistakes.map(({ level, file, line, column, message }) => (
+            <li key={`${file}:${line}:${column} ${message}`}>
+              <strong>{line === 0 ? file : `${file}:${line}:${column}`}</strong> {level}: {message}
+            </li>
+          ))}
+        </ul>
+      )}
       <form class="form" onSubmit={(event) => event.preventDefault()}>
         {mode !== 'none' && (
           <label>
@@ -109,7 +122,7 @@ function StartForm({ workflow }: { workflow: WorkflowEntry }) {
       </form>
       {isDrawn && (
         <Picture
-          src={graph}
+          src={`/api${path}/graph`}
           alt={`The states of ${workflow.name} and their transitions`}
           onError={() => setDrawn(false)}
         />
