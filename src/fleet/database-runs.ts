@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Run } from '../core/run.ts';
 import { canResume } from '../core/signals/resumed.ts';
@@ -17,7 +17,7 @@ import { createDatabaseReader } from './database-reader.ts';
 import { findDatabaseWorktrees } from './database-worktrees.ts';
 import { followDatabaseRun } from './follow-run.ts';
 import { createDatabasePrunePlace, KEEP_WORKFLOWS } from './prune-runs.ts';
-import { QueueClient } from './queues.ts';
+import { type DriveRequest, QueueClient } from './queues.ts';
 import { insertRun, loadRunRows } from './run-rows.ts';
 import { checkSchema } from './schema.ts';
 import { stopDatabaseRun } from './stop-run.ts';
@@ -134,18 +134,21 @@ async function resumeRun(database: Database, id: string, request: ResumeRequest)
   const { run } = await database.whenReachable(() => loadRunRows(database, id));
   if (run.status !== 'running' && !canResume(run, retry)) return createEndedHandle(run, []);
   const options = withAbsoluteRoot(request.options ?? {}, resolve(cwd));
+  const asked = randomUUID();
   const life = await withQueues(database, (queues) =>
     database.transaction(async (client) => {
-      const { rows } = await client.query<{ life: number; begun: number; status: string }>(
-        'select life, begun, status from raymond.runs where id = $1 for update',
+      const { rows } = await client.query<RequestedRow>(
+        'select life, begun, status, request from raymond.runs where id = $1 for update',
         [id],
       );
       const [row] = rows;
       if (row === undefined) throw new RaymondError(`no such run: ${id}`, { exitCode: EXIT.usage });
-      const isDriven = row.begun >= row.life && row.status === 'running';
-      if (isDriven && (retry || Object.keys(options).length > 0)) throw isRunningError(id);
-      if (isDriven || row.begun < row.life) return row.life;
-      const wanted = { run: id, life: row.life + 1, options, retry };
+      if (row.begun < row.life || row.status === 'running') {
+        const isOurs = row.request?.asked === asked;
+        if (!isOurs && (retry || Object.keys(options).length > 0)) throw isRunningError(id);
+        return row.life;
+      }
+      const wanted: DriveRequest = { run: id, life: row.life + 1, options, retry, asked };
       await client.query(
         `update raymond.runs set life = life + 1, status = 'running', stop = null, request = $2, updated_at = now()
          where id = $1`,
@@ -156,6 +159,13 @@ async function resumeRun(database: Database, id: string, request: ResumeRequest)
     }),
   );
   return followDatabaseRun(database, { initial: run, fromSeq: run.seq + 1, life }, request);
+}
+
+interface RequestedRow {
+  readonly life: number;
+  readonly begun: number;
+  readonly status: string;
+  readonly request: DriveRequest | null;
 }
 
 const isRunningError = (id: string): RaymondError =>

@@ -41,7 +41,7 @@ export async function driveRun(request: DriveRequest, worker: WorkerContext): Pr
       // Such as a full disk: nothing is lost, because the database has all that was saved.
       const reason = describeError(error);
       worker.warn(`${id} could not go on, and is tried again in ${waitMs / 1000} s: ${reason}`);
-      await noteWait(database, id, reason).catch(() => {});
+      await noteWait(worker, id, reason).catch(() => {});
       await Promise.race([delay(waitMs), onceAborted(worker.leaving)]);
       if (worker.leaving.aborted) return false;
     }
@@ -60,8 +60,12 @@ function describeError(error: unknown): string {
 }
 
 /** Notes in the run why its worker cannot go on with it. */
-const noteWait = (database: Database, id: string, reason: string): Promise<unknown> =>
-  database.query('update raymond.runs set waits_for = $2 where id = $1', [id, `its worker: ${reason}`]);
+const noteWait = ({ database, name }: WorkerContext, id: string, reason: string): Promise<unknown> =>
+  database.query('update raymond.runs set waits_for = $2 where id = $1 and driver = $3', [
+    id,
+    `its worker: ${reason}`,
+    name,
+  ]);
 
 /** A run that could not go on has not saved anything, and was taken for running since it was asked to. */
 const noteEnd = (database: Database, { run, life }: DriveRequest, status: string): Promise<unknown> =>

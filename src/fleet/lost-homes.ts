@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WhenLost } from '../core/fleet-options.ts';
 import type { Failed, HomeLost } from '../core/signal.ts';
+import { WORKSPACE } from '../core/workspace.ts';
 import type { Database } from './database.ts';
 import type { Requests } from './requests.ts';
 import { IS_STEADY, NOT_GONE } from './worker-name.ts';
@@ -126,7 +127,7 @@ const MOST_NAMES = 3;
 /** Words to follow "waits for". */
 function describeWaits(turns: readonly TurnElsewhere[]): string {
   const homes = [...new Set(turns.map(({ home }) => home))].toSorted();
-  const agents = turns.map(({ agent }) => agent);
+  const agents = turns.map(({ agent }) => (agent === WORKSPACE ? 'the clone of the run' : agent));
   const named = agents.length > MOST_NAMES ? `${agents.length} agents` : agents.join(' and ');
   return homes.length === 1
     ? `the worker ${homes[0]}, which is gone and has ${named}`

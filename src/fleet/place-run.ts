@@ -20,15 +20,19 @@ export async function placeRun(
     database.transaction(async (client) => {
       await client.query('select pg_advisory_xact_lock($1)', [PLACE_LOCK]);
       const { rows } = await client.query<{ driver: string | null; labels: readonly string[]; move: number }>(
-        `select driver, labels, move from raymond.runs where id = $1 and life = $2 and status = 'running'`,
+        `select driver, labels, move from raymond.runs where id = $1 and life = $2 and begun < life and status = 'running' for update`,
         [request.run, request.life],
       );
       const [run] = rows;
       if (run === undefined) return;
       const worker = run.driver ?? (await chooseWorker(client, run.labels));
       const wanted = { ...request, move: run.move };
+      const waitsFor = worker === null ? describeWanted(run.labels) : null;
       await client.query('update raymond.runs set driver = $2, waits_for = $3, request = $4 where id = $1', [
-        ...[request.run, worker, worker === null ? describeWanted(run.labels) : null, JSON.stringify(wanted)],
+        request.run,
+        worker,
+        waitsFor,
+        JSON.stringify(wanted),
       ]);
       if (worker === null) await queues.add(client, request, { name: 'place', attempt: attempt + 1 });
       else await queues.add(client, wanted, { name: 'drive', worker });

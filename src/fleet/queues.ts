@@ -32,6 +32,8 @@ export interface DriveRequest {
   readonly move?: number;
   /** The worker that it had before the last time. */
   readonly from?: string;
+  /** Tells who has asked for it, in case that the answer to that is lost. */
+  readonly asked?: string;
 }
 
 /** A turn that another worker takes than the one that drives its run. */
@@ -113,10 +115,15 @@ export class QueueClient {
 
   /** Removes all entries of a run that is gone. */
   async forgetRun(run: string): Promise<void> {
+    const prefix = `${run}/`;
     const entries = await this.client.listWorkflows({
-      ...{ workflow_id_prefix: `${run}/`, loadInput: false, loadOutput: false },
+      workflow_id_prefix: prefix,
+      loadInput: false,
+      loadOutput: false,
     });
-    await this.client.deleteWorkflows(entries.map(({ workflowID }) => workflowID));
+    const ids = entries.map(({ workflowID }) => workflowID);
+    // An underscore in the prefix has found any letter there.
+    await this.client.deleteWorkflows(ids.filter((id) => id.startsWith(prefix)));
   }
 
   /** Puts the entry of a run back into the queue of its worker: it was taken by a process that may not drive the run. */

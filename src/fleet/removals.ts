@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { PoolClient } from 'pg';
 import { errorMessageOf } from '../errors.ts';
 import { createFilePrunePlace, type PrunePlace } from '../runtime/prune.ts';
-import { makePrivateFolder } from '../store/files.ts';
+import { makePrivateFolder, replaceFile } from '../store/files.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { Database } from './database.ts';
 
@@ -45,7 +44,7 @@ export class RunFolders {
       if (found === mark) return;
       if (found !== null) await this.removeFiles(run);
       await makePrivateFolder(this.layout.runFolder(run), true);
-      await writeFile(this.markFile(run), mark, { mode: 0o600 });
+      await replaceFile(this.markFile(run), mark);
     });
   }
 
@@ -64,7 +63,7 @@ export class RunFolders {
 
   private readMark(run: string): string | null {
     try {
-      return readFileSync(this.markFile(run), 'utf8');
+      return readFileSync(this.markFile(run), 'utf8') || null;
     } catch {
       return null;
     }

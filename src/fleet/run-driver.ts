@@ -10,7 +10,7 @@ export const DRIVER_COLUMNS = `driver, host, pid,
     select 'the worker ' || home || ', which cannot take a turn: ' || problem from raymond.travelling
     where run = runs.id and problem is not null order by agent limit 1
   )) as waits_for,
-  coalesce(${IS_ALIVE}, false) as is_alive`;
+  coalesce(${IS_ALIVE}, false) as is_alive, coalesce(leaving, false) as is_leaving`;
 
 /** Joins a run with its worker. */
 export const WITH_DRIVER = 'left join raymond.workers on name = driver';
@@ -22,11 +22,13 @@ export interface DriverRow {
   readonly host: string | null;
   readonly pid: number | null;
   readonly is_alive: boolean;
+  readonly is_leaving: boolean;
 }
 
 /** What keeps a run from going on that has not ended: words to follow "waits for"; null if nothing does. */
-export function describeWait({ driver, waits_for: waitsFor, is_alive: isAlive }: DriverRow): string | null {
+export function describeWait(row: DriverRow): string | null {
+  const { driver, waits_for: waitsFor, is_alive: isAlive, is_leaving: isLeaving } = row;
   if (waitsFor !== null) return waitsFor;
-  if (isAlive) return null;
+  if (isAlive) return isLeaving ? `the next start of its worker ${driver}, which begins nothing more` : null;
   return driver === null ? 'a worker' : `its worker ${driver}, which is not running`;
 }

@@ -196,10 +196,10 @@ export async function checkSchema(database: Database): Promise<void> {
 }
 
 async function readVersion(
-  query: (sql: string) => Promise<readonly { readonly version?: number }[]>,
+  query: (sql: string) => Promise<readonly { readonly version?: number; readonly is_there?: boolean }[]>,
 ): Promise<number | null> {
-  const [found] = await query(`select to_regclass('raymond.about') is not null as version`);
-  if (!found?.version) return null;
+  const [found] = await query(`select to_regclass('raymond.about') is not null as is_there`);
+  if (!found?.is_there) return null;
   const [row] = await query('select version from raymond.about');
   return row?.version ?? null;
 }

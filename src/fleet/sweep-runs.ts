@@ -20,7 +20,7 @@ export interface SweptRun {
 /**
  * Gives the runs of workers that are gone to others, and those that nobody has placed; workers that were silent for very long are
  * forgotten. Nothing happens if somebody else is at it, or if this worker, of this name and token, was itself not heard of for a while.
- * Whoever drove such a run before can save nothing more, because the run has moved.
+ * Whoever drove such a run before can save nothing more, because its epoch is over.
  */
 export const sweepRuns = (
   database: Database,
@@ -37,18 +37,20 @@ export const sweepRuns = (
     for (const worker of forgotten) await queues.forgetWorker(worker.name);
     await client.query('select pg_advisory_xact_lock($1)', [PLACE_LOCK]);
     const { rows: lost } = await client.query<LostRow>(
-      `select id, driver, labels, move, request, coalesce(driver not in ${NOT_GONE}, false) as is_lost
-       from raymond.runs
+      `select id, driver, labels, move, request, is_gone
+       from raymond.runs, lateral (
+         select coalesce(driver not in ${NOT_GONE}, false) as is_gone
+       ) as its_driver
        where status = 'running' and request is not null
-         and (driver not in ${NOT_GONE}
+         and (is_gone
            or (begun < life and updated_at < now() - interval '${UNPLACED_AFTER_S} seconds'))
          and exists (select 1 from raymond.workers where not leaving and workers.labels @> runs.labels and ${IS_ALIVE})
-       order by updated_at limit $1 for update skip locked`,
+       order by driver is not null and not is_gone, updated_at limit $1 for update of runs skip locked`,
       [MOST_AT_ONCE],
     );
     const swept: SweptRun[] = [];
-    for (const { id: run, driver: from, labels, move, request, is_lost: isLost } of lost) {
-      if (from !== null && !isLost) {
+    for (const { id: run, driver: from, labels, move, request, is_gone: isGone } of lost) {
+      if (from !== null && !isGone) {
         // Whoever was to place it may be gone; an entry that is there already is left alone.
         await queues.add(client, { ...request, move }, { name: 'drive', worker: from });
         continue;
@@ -74,7 +76,7 @@ export const sweepRuns = (
 interface LostRow {
   readonly id: string;
   readonly driver: string | null;
-  readonly is_lost: boolean;
+  readonly is_gone: boolean;
   readonly labels: readonly string[];
   readonly move: number;
   readonly request: DriveRequest;

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorMessageOf } from '../errors.ts';
 import type { Database } from './database.ts';
 import type { LostHomes } from './lost-homes.ts';
 import type { QueueClient, QueuedTurn } from './queues.ts';
+import type { WorkerContext } from './run-here.ts';
 import {
   insertTurn,
   type SentTurn,
@@ -31,13 +33,21 @@ export class Travel {
   private readonly waiting = new Set<Waiter>();
   /** Who wants to know that turns have got what was said, by turn and by its id. */
   private readonly listening = new Map<string, Map<string, () => void>>();
+  private readonly warn: (message: string) => void;
+  private reported: string | null = null;
   private isLooking = false;
 
-  constructor(database: Database, queues: QueueClient, name: string, leaving: AbortSignal, lostHomes: LostHomes) {
+  constructor(
+    database: Database,
+    queues: QueueClient,
+    worker: Pick<WorkerContext, 'name' | 'leaving' | 'warn'>,
+    lostHomes: LostHomes,
+  ) {
     this.database = database;
     this.queues = queues;
-    this.name = name;
-    this.leaving = leaving;
+    this.name = worker.name;
+    this.leaving = worker.leaving;
+    this.warn = worker.warn;
     this.lostHomes = lostHomes;
   }
 
@@ -85,12 +95,19 @@ export class Travel {
     this.listening.set(key, listeners.set(said, onHeard));
   }
 
+  private readonly reportOnce = (error: unknown): readonly [] => {
+    const message = errorMessageOf(error);
+    if (message !== this.reported) this.warn(`the ends of turns on other workers cannot be read: ${message}`);
+    this.reported = message;
+    return [];
+  };
+
   private async lookForEnds(): Promise<void> {
     this.isLooking = true;
     while (this.waiting.size > 0) {
       const runs = [...new Set(Array.from(this.waiting, ({ turn }) => turn.run))];
       if (this.listening.size > 0) await this.lookForHeard(runs);
-      const ended = await this.database.whenReachable(() => selectOutcomes(this.database, runs)).catch(() => []);
+      const ended = await this.database.whenReachable(() => selectOutcomes(this.database, runs)).catch(this.reportOnce);
       const outcomes = new Map(ended.map(({ outcome, ...turn }) => [keyOf(turn), outcome]));
       for (const { turn, end } of this.waiting) {
         const outcome = outcomes.get(keyOf(turn));

@@ -71,6 +71,8 @@ const LINE_FEED = 0x0a;
 export class TurnFilesCache {
   private readonly database: Database;
   private root: string | undefined;
+  /** The marks of the runs: a later run may have the same id. */
+  private readonly marks = new Map<string, string>();
 
   constructor(database: Database) {
     this.database = database;
@@ -78,6 +80,8 @@ export class TurnFilesCache {
 
   /** The folder of a turn; it does not exist if the database has no files of the turn. */
   async folderOf(run: string, turn: TurnName): Promise<string> {
+    const [row] = await this.database.query<{ mark: string }>('select mark from raymond.runs where id = $1', [run]);
+    this.marks.set(run, row?.mark ?? '');
     const folder = this.pathOf(run, turn);
     if (existsSync(folder)) return folder;
     const stored = await this.read(run, turn);
@@ -125,7 +129,9 @@ export class TurnFilesCache {
   }
 
   private pathOf(run: string, { agent, number }: TurnName): string {
-    const key = createHash('sha256').update(`${run}/${agent}`).digest('hex');
+    const key = createHash('sha256')
+      .update(`${run}/${this.marks.get(run)}/${agent}`)
+      .digest('hex');
     return join(this.makeRoot(), `${number}-${key}`);
   }
 

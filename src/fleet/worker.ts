@@ -94,7 +94,12 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     countGaps: workerName.countGaps,
     wrapWorld: new Slots(slots, leaving.signal, database.clock).wrap,
     idleLimit: new IdleLimit(slots),
-    travel: new Travel(database, queues, name, leaving.signal, new LostHomes(database, requests, me)),
+    travel: new Travel(
+      database,
+      queues,
+      { name, leaving: leaving.signal, warn: say },
+      new LostHomes(database, requests, me),
+    ),
   };
   const homeTurns = new HomeTurns(worker);
   requests.add(homeTurns.look);

@@ -5,6 +5,7 @@ import { dirname, join, posix, relative, sep } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { CalledWorkflow } from '../core/named-workflows.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import { syncFolder } from '../store/files.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowMember } from '../workflow/workflow-set.ts';
 
@@ -88,9 +89,13 @@ export async function unpackWorkflow(
       const place = join(temporary, file);
       if (relative(temporary, place).startsWith('..')) throw unknownFormatError(format);
       mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
-      await writeFile(place, Buffer.from(content, 'base64'), { mode: executable ? 0o700 : 0o600 });
+      await writeFile(place, Buffer.from(content, 'base64'), {
+        mode: executable ? 0o700 : 0o600,
+        flush: true,
+      });
     }
     moveInPlace(temporary, target);
+    await syncFolder(folder);
   }
   return join(target, path);
 }

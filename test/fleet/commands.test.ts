@@ -158,6 +158,14 @@ describe('prune', () => {
     expect(existsSync(join(fleet.folder, 'workers/one/.raymond/runs/again/turns'))).toBe(true);
   });
 
+  test('leaves the entries of a run with a similar id alone', async () => {
+    for (const id of ['a-b', 'a_b']) await fleet.run('run', 'hello', '--run-id', id, '--detach');
+    await fleet.run('stop', 'a_b');
+    expect(await fleet.run('prune', 'a_b', '--yes')).toMatchObject({ code: 0 });
+    const entries = await fleet.database.query('select workflow_uuid as id from raymond_dbos.workflow_status');
+    expect(entries).toStrictEqual([{ id: 'a-b/place/1/1' }]);
+  });
+
   test('refuses a run that a worker has', async () => {
     const started = fleet.start(['run', 'hello', '--run-id', 'lonely']);
     await started.says('run lonely');
@@ -167,5 +175,23 @@ describe('prune', () => {
       'The run lonely is running: it is not removed.\nStop it first: `raymond stop lonely`.',
     );
     expect((await fleet.run('recover')).err).toContain('runs in a database need no recovery');
+  });
+});
+
+describe('resume of a run that no worker has taken up yet', () => {
+  test('follows it, and refuses options that would have no effect', async () => {
+    await fleet.run('run', 'hello', '--run-id', 'lonely', '--detach');
+    await fleet.run('stop', 'lonely');
+    expect(await fleet.run('resume', 'lonely', '--budget', '20', '--detach')).toMatchObject({ code: 0 });
+    expect(await fleet.run('resume', 'lonely', '--detach')).toMatchObject({ code: 0 });
+    expect(await fleet.run('resume', 'lonely', '--budget', '30', '--detach')).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('The run lonely is running: options and --retry have no effect on it.'),
+    });
+    await fleet.worker('one');
+    await expect
+      .poll(async () => (await fleet.run('status', 'lonely')).out, { timeout: 20_000 })
+      .toContain('completed');
+    expect((await fleet.run('status', 'lonely')).out).toContain('of $20.00');
   });
 });

@@ -59,6 +59,9 @@ describe('a worker', () => {
     await gateIsReached();
     worker.child.kill('SIGTERM');
     await worker.says('ends when the running turns have ended');
+    expect((await fleet.run('status', 'gated')).out).toContain(
+      'It waits for the next start of its worker one, which begins nothing more.',
+    );
     openGate();
     expect((await worker.ended).code).toBe(0);
     expect(trace()).toBe('start\n');
