@@ -3,7 +3,6 @@ import { errorMessageOf } from '../errors.ts';
 import type { Database } from './database.ts';
 import type { LostHomes } from './lost-homes.ts';
 import type { QueueClient, QueuedTurn } from './queues.ts';
-import type { WorkerContext } from './run-here.ts';
 import {
   insertTurn,
   type SentTurn,
@@ -40,7 +39,7 @@ export class Travel {
   constructor(
     database: Database,
     queues: QueueClient,
-    worker: Pick<WorkerContext, 'name' | 'leaving' | 'warn'>,
+    worker: { readonly name: string; readonly leaving: AbortSignal; readonly warn: (message: string) => void },
     lostHomes: LostHomes,
   ) {
     this.database = database;
