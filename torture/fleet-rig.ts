@@ -15,7 +15,7 @@ import { newModel, type Pace } from './model.ts';
 import { kill, processesOf } from './processes.ts';
 import type { Random } from './random.ts';
 import type { Command, CommandEnd, Rig } from './rig.ts';
-import { ANSWER, writeWorkflow } from './workflow.ts';
+import { ANSWER, sharedIn, writeWorkflow } from './workflow.ts';
 
 /** The shared parts of all rounds: the built command, a Claude Code, a server, and a folder for everything. */
 export interface FleetEnvironment {
@@ -184,14 +184,17 @@ export class FleetRig {
   /** A run of the real Claude Code, which ends at its question and is resumed. */
   async addClaude(id: string, claude: string, isSpread: boolean): Promise<Rig> {
     const workflow = join(this.root, `${id}-workflow`, 'main');
-    await writeWorkflow(workflow, join(this.root, id));
+    const shared = join(this.root, id, 'shared');
+    await mkdir(shared, { recursive: true });
+    // The folders of the run and of its agents stay behind if an agent goes on elsewhere.
+    await writeWorkflow(workflow, join(this.root, id), this.lost === 'rehome' ? sharedIn(shared) : undefined);
     const options = ['--claude', claude, '--budget', '100', '--retries', '50', '--on-ask', 'exit'];
     return this.add(id, workflow, isSpread ? [...options, '--label', NOBODY] : options, this.api);
   }
 
   private async add(id: string, workflow: string, runOptions: readonly string[], api: Rig['api']): Promise<Rig> {
     const cwd = join(this.root, id);
-    await mkdir(cwd);
+    await mkdir(cwd, { recursive: true });
     const whenLost = this.lost === undefined ? [] : ['--when-lost', this.lost];
     const rig: Rig = {
       ...{ id, cwd, workflow, api },

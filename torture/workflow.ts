@@ -30,27 +30,31 @@ export const CANCELLED = 'SLOW.sh';
 /** The person's answer to the question of the workflow. */
 export const ANSWER = 'ship it';
 
+/** Where a workflow keeps what it passes on: in the folders that it gets for that, which are at one worker. */
+const OWN = { run: '$RAYMOND_RUN_FOLDER', task: '$RAYMOND_TASK_FOLDER', taskInPrompt: '{{task_folder}}' };
+
+/** The same for one folder, which all workers have. */
+export const sharedIn = (folder: string): typeof OWN => ({ run: folder, task: folder, taskInPrompt: folder });
+
 /**
  * A workflow of 31 turns, 12 of them Claude's, with every kind of wait: goto, a loop, call and return, function, a worker, workers for
  * the items of a file, reset, a join of all workers, one that ends the slower worker in time, one whose time is over, a called workflow whose answer is overridden by a pattern and confirmed by a gate, and a question. Scripts write a
  * line when they start and one when they end, the worker's tool one. The agent's own folder and the run's hold what is passed on.
  */
-export async function writeWorkflow(folder: string, cwd: string): Promise<void> {
+export async function writeWorkflow(folder: string, cwd: string, { run, task, taskInPrompt } = OWN): Promise<void> {
   const write = (name: string, text: string): object => ({
     name: 'Write',
-    input: { file_path: name.startsWith('{{') ? name : join(cwd, name), content: text },
+    input: { file_path: /^[/{]/.test(name) ? name : join(cwd, name), content: text },
   });
   const shell = { name: 'Bash', input: { command: `sleep 0.3; echo "tool {{item}} $RAYMOND_TURN" >> ${EFFECTS}` } };
   const results = (file: string): string =>
     `tr ',' '\\n' < "$RAYMOND_RESULTS_FILE" | grep -oE '"(status|result)": *"[^"]*"' > ${file}`;
   await writeStates(folder, {
-    'START.sh': repeatable(
-      script(0.3, `printf 'two\\nthree\\n' > "$RAYMOND_RUN_FOLDER/items.txt"; echo '<goto>PLAN.md</goto>'`),
-    ),
-    'PLAN.md': prompt({ tool: write('{{task_folder}}/plan.txt', 'the plan\n'), say: '<goto>COUNT.sh</goto>' }),
+    'START.sh': repeatable(script(0.3, `printf 'two\\nthree\\n' > "${run}/items.txt"; echo '<goto>PLAN.md</goto>'`)),
+    'PLAN.md': prompt({ tool: write(`${taskInPrompt}/plan.txt`, 'the plan\n'), say: '<goto>COUNT.sh</goto>' }),
     'COUNT.sh': script(
       0.2,
-      `cp "$RAYMOND_TASK_FOLDER/plan.txt" plan.txt
+      `cp "${task}/plan.txt" plan.txt
 n=\${RAYMOND_RESULT:-0}
 if [ "$n" -lt 2 ]; then echo "<goto input="$((n + 1))">WORK.md</goto>"; else echo '<goto>ASK.md</goto>'; fi`,
     ),
@@ -65,10 +69,7 @@ if [ "$n" -lt 2 ]; then echo "<goto input="$((n + 1))">WORK.md</goto>"; else ech
     ),
     'JUDGE.md': prompt({ say: '<result>judged</result>' }),
     'JUDGED.sh': script(0.3, `echo '<fork next="AGAIN.sh" item="one">WORKER.md</fork>'`),
-    'AGAIN.sh': script(
-      0.3,
-      `echo "<fork-each in='$RAYMOND_RUN_FOLDER/items.txt'>ITEM.sh</fork-each><goto>CLEAN.md</goto>"`,
-    ),
+    'AGAIN.sh': script(0.3, `echo "<fork-each in='${run}/items.txt'>ITEM.sh</fork-each><goto>CLEAN.md</goto>"`),
     'WORKER.md': prompt({ tool: shell, say: '<goto>WORKED.sh</goto>' }, 'allowed_tools: [Bash]'),
     'WORKED.sh': script(0.5, 'echo "<result>worked on $item</result>"'),
     'ITEM.sh': repeatable(

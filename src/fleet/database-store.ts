@@ -1,4 +1,5 @@
-import type { Run } from '../core/run.ts';
+import type { AppliedStep } from '../core/event.ts';
+import { getAgent, type Run } from '../core/run.ts';
 import { changeOf } from '../store/change.ts';
 import { noSuchRunError } from '../store/load.ts';
 import { findDoubtfulTurns, includesTurn, type OpenedRun, TakenOverError } from '../store/opened-run.ts';
@@ -8,6 +9,7 @@ import type { StopMode } from '../store/stop-request.ts';
 import type { RunStore } from '../store/store.ts';
 import type { Database } from './database.ts';
 import { formatRow, loadRunRows } from './run-rows.ts';
+import type { TravellingTurn } from './travel-rows.ts';
 
 /** Who opens a run, and how. */
 export interface DatabaseStoreOptions extends SnapshotOptions {
@@ -17,6 +19,8 @@ export interface DatabaseStoreOptions extends SnapshotOptions {
   readonly requestedStop: () => StopMode | null;
   /** What this process makes of the run before it drives it: paths that are its own. */
   readonly adapt?: (run: Run) => Run;
+  /** The name of this worker: turns of agents that are at home elsewhere are on their way from the moment that they are on record. */
+  readonly worker?: string;
   /** How often the run had been given to another worker when this process was told to open it; whoever comes later has it. */
   readonly move?: number;
 }
@@ -27,6 +31,8 @@ export interface OpenedDatabaseRun {
   readonly store: RunStore;
   /** How often it has been opened, this time included. */
   readonly epoch: number;
+  /** The boot of the machine on which it was driven before; null if it is not known. */
+  readonly formerBootId: string | null;
 }
 
 /** Opens a run to drive it. */
@@ -55,7 +61,7 @@ export async function openDatabaseStore(
   };
   const put = putSnapshot(database, id, epoch);
   await put(serializeSavedRun(saved), saved);
-  return { run: saved.run, store: storeOf(database, saved, epoch, options), epoch };
+  return { run: saved.run, store: storeOf(database, saved, epoch, options), epoch, formerBootId: loaded.bootId };
 }
 
 /** Puts a snapshot in its place, unless there is a later one or another process drives the run. */
@@ -68,10 +74,16 @@ const putSnapshot =
     );
   };
 
-/** One statement, and so one transaction: the run moves on from the step that it is at, and has the rows of its steps. */
+/**
+ * One statement, and so one transaction: the run moves on from the step that it is at, and has the rows of its steps. A turn that is
+ * on record then is on its way to its worker: should this one be killed now, that knows that it has not begun.
+ */
 const SAVE = `with moved as (
   update raymond.runs set seq = $3, status = $4, updated_at = now()
   where id = $1 and epoch = $2 and seq = $5 returning id
+), sent as (
+  insert into raymond.travelling (run, agent, turn, home, is_new)
+  select moved.id, begun.*, true from moved, unnest($8::text[], $9::text[], $10::text[]) as begun
 )
 insert into raymond.journal (run, seq, epoch, change)
 select moved.id, step.seq, $2, step.change from moved, unnest($6::integer[], $7::text[]) as step (seq, change)
@@ -103,9 +115,16 @@ function storeOf(database: Database, saved: OpenedRun, epoch: number, options: D
         return formatRow(changeOf(before, step), epoch);
       });
       const numbers = steps.map(({ step }) => step.run.seq);
+      const begun = findBegunElsewhere(steps, options.worker);
       try {
         await database.whenReachable(async () => {
-          const rows = await database.query(SAVE, [id, epoch, last.seq, last.status, from, numbers, changes]);
+          const values = [id, epoch, last.seq, last.status, from, numbers, changes];
+          const rows = await database.query(SAVE, [
+            ...values,
+            begun.map(({ agent }) => agent),
+            begun.map(({ turn }) => turn),
+            begun.map(({ home }) => home),
+          ]);
           if (rows.length === 0 && !(await isSaved(last))) throw new TakenOverError(id);
         });
       } catch (error) {
@@ -127,4 +146,18 @@ function storeOf(database: Database, saved: OpenedRun, epoch: number, options: D
     isDoubtful: ({ agent, number }) => includesTurn(saved.doubtful, { agent, turn: number }),
     requestedStop: options.requestedStop,
   };
+}
+
+/** The turns that these steps put on record and another worker takes. */
+function findBegunElsewhere(
+  steps: readonly AppliedStep[],
+  worker: string | undefined,
+): readonly Omit<TravellingTurn, 'run'>[] {
+  return steps.flatMap(({ step: { run, events } }) =>
+    events.flatMap((event) => {
+      if (event.kind !== 'turn_started') return [];
+      const { home } = getAgent(run, event.agent);
+      return home === null || home === worker ? [] : [{ agent: event.agent, turn: String(event.turn), home }];
+    }),
+  );
 }

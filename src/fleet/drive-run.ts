@@ -6,6 +6,7 @@ import { continueRun } from '../runtime/resume.ts';
 import type { Runtime } from '../runtime/run-context.ts';
 import type { RunHandle } from '../runtime/run-handle.ts';
 import { TakenOverError } from '../store/opened-run.ts';
+import type { StopMode } from '../store/stop-request.ts';
 import { createConversationCopies } from './conversation-rows.ts';
 import type { Database } from './database.ts';
 import { openDatabaseStore } from './database-store.ts';
@@ -91,8 +92,9 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
     agents: run.agents.map((agent) => (agent.home === null ? { ...agent, home: worker.name } : agent)),
   });
   let seenGaps = worker.countGaps();
-  const { run, store, epoch } = await database.whenReachable(() =>
-    openDatabaseStore(database, id, { bootId, requestedStop: () => requests.stopOf(id), adapt: begin, move }),
+  const requestedStop = (): StopMode | null => requests.stopOf(id);
+  const { run, store, epoch, formerBootId } = await database.whenReachable(() =>
+    openDatabaseStore(database, id, { bootId, requestedStop, adapt: begin, move, worker: worker.name }),
   );
   const isFirstTime = row.begun < life;
   const whenLost = (isFirstTime ? request.options.whenLost : undefined) ?? run.options.whenLost;
@@ -112,7 +114,8 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
   let travelling: TravellingRun | undefined;
   const spread: Runtime['wrapWorld'] = (world, send, killed) => {
     const here = runtime.wrapWorld(world, send, killed);
-    travelling = new TravellingRun(travel, { initial: run, whenLost, sentBefore, world, here, retry, life, send });
+    const known = { initial: run, whenLost, sentBefore, formerBootId, retry, life };
+    travelling = new TravellingRun(travel, { ...known, world, here, send });
     return travelling;
   };
   const words = createDatabaseWords(database, requests, id);

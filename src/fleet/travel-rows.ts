@@ -42,16 +42,19 @@ const toSentTurn = ({ is_new: isNew, withdrawn, boot }: SentRow): SentTurn => ({
   isUnbegun: isNew && boot === null,
 });
 
-/** Puts a turn on its way, as a part of a transaction; one that is on its way already stays as it is. */
+/**
+ * Puts a turn on its way, as a part of a transaction; one that is on its way already, as each is that was put on record for another worker,
+ * stays as it is. Any other may have begun where the run was driven before: `boot` is the boot of that machine, if it is known.
+ */
 export async function insertTurn(
   client: PoolClient,
   { run, agent, turn, home }: TravellingTurn,
-  isNew: boolean,
+  boot: string | null,
 ): Promise<SentTurn> {
   const { rows } = await client.query<SentRow>(
-    `insert into raymond.travelling (run, agent, turn, home, is_new) values ($1, $2, $3, $4, $5)
+    `insert into raymond.travelling (run, agent, turn, home, is_new, boot) values ($1, $2, $3, $4, false, $5)
      on conflict (run, agent, turn) do update set run = excluded.run returning is_new, withdrawn, boot`,
-    [run, agent, turn, home, isNew],
+    [run, agent, turn, home, boot],
   );
   return toSentTurn(rows[0] ?? { is_new: false, withdrawn: false, boot: null });
 }

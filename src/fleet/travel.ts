@@ -54,11 +54,11 @@ export class Travel {
   findSent = (run: string): Promise<ReadonlySet<string>> =>
     this.database.whenReachable(() => selectTurnNames(this.database, run));
 
-  /** Puts a turn on its way, unless it is: then it tells what is known of it. `isNew` if it can surely not have begun yet. */
-  send(turn: QueuedTurn, isNew: boolean): Promise<SentTurn> {
+  /** Puts a turn on its way, unless it is, and tells what is known of it; `boot` is that of the machine where it may have begun. */
+  send(turn: QueuedTurn, boot: string | null): Promise<SentTurn> {
     return this.database.whenReachable(() =>
       this.database.transaction(async (client) => {
-        const sent = await insertTurn(client, turn, isNew);
+        const sent = await insertTurn(client, turn, boot);
         await this.queues.addTurn(client, turn);
         return sent;
       }),

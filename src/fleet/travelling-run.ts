@@ -27,6 +27,8 @@ export interface TravellingRunStart extends Pick<QueuedTurn, 'retry' | 'life'> {
   readonly whenLost: WhenLost;
   /** The turns, as `agent/number`, that an earlier driver has sent to other workers: their ends are waited for, wherever they run. */
   readonly sentBefore: ReadonlySet<string>;
+  /** The boot of the machine on which the run was driven before; null if it is not known. */
+  readonly formerBootId: string | null;
   /** The world of the run, and the same with what turns need that are taken on this worker. */
   readonly world: World;
   readonly here: World;
@@ -53,8 +55,6 @@ export class TravellingRun implements World {
   private readonly start: TravellingRunStart;
   private readonly over = new AbortController();
   private latest: Run;
-  /** The turns elsewhere that this process has put on record: before that, nobody can have begun them. */
-  private readonly begunHere = new Set<string>();
   private readonly sentByAgent = new Map<string, Sent>();
   /** Those that have ended, until that is saved. */
   private readonly ended = new Map<string, TravellingTurn>();
@@ -66,9 +66,8 @@ export class TravellingRun implements World {
   }
 
   prepare: World['prepare'] = (turn) => {
-    if (!this.isElsewhere(turn)) return this.start.here.prepare(turn);
-    this.begunHere.add(`${turn.agent}/${turn.number}`);
-    return this.start.world.prepare(turn);
+    const { here, world } = this.start;
+    return (this.isElsewhere(turn) ? world : here).prepare(turn);
   };
 
   take = (turn: Turn): Promise<Signal | null> => {
@@ -124,10 +123,7 @@ export class TravellingRun implements World {
     const name = isNumbered ? String(turn.number) : `${turn.kind}-${randomUUID()}`;
     const travelling = { run: this.latest.id, agent, turn: name, home: home ?? this.travel.name };
     const transfer = turn.kind === 'worktree' && turn.transfer !== undefined ? { transfer: turn.transfer } : {};
-    const queued = this.travel.send(
-      { ...travelling, retry, life, ...transfer },
-      this.begunHere.has(`${agent}/${name}`),
-    );
+    const queued = this.travel.send({ ...travelling, retry, life, ...transfer }, this.start.formerBootId);
     const sent = { turn: travelling, kind: turn.kind, queued };
     this.sentByAgent.set(agent, sent);
     if (turn.kind === 'claude') this.repeatWords(sent, turn);
@@ -210,7 +206,6 @@ export class TravellingRun implements World {
 
   private forget({ agent, turn }: { readonly agent: string; readonly turn: number }): void {
     const key = `${agent}/${turn}`;
-    this.begunHere.delete(key);
     const travelled = this.ended.get(key);
     this.ended.delete(key);
     if (travelled !== undefined) this.drop(travelled);

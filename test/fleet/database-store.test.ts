@@ -85,7 +85,7 @@ describe('a save', () => {
     expect(cut).toBe(false);
     await server.kill();
     const saving = store.save([second]);
-    await expect.poll(() => waits.at(-1)).toMatch(/^The database .* cannot be reached/);
+    await expect.poll(() => waits.at(-1), { timeout: 20_000 }).toMatch(/^The database .* cannot be reached/);
     await server.restart();
     await saving;
     expect(waits.at(-1)).toBeNull();
@@ -94,6 +94,24 @@ describe('a save', () => {
     expect((await loadRunRows(own, 'run-1')).run).toStrictEqual(runAfter(history, history.steps.length));
     expect(waits.join()).not.toContain(server.password);
     await own.close();
+  });
+
+  test('that puts a turn on record for another worker also puts it on its way', async () => {
+    const history = fixedHistory(6);
+    await openHarness();
+    await createRows(history);
+    const { store } = await openDatabaseStore(database, 'run-1', { ...OPTIONS, worker: 'one' });
+    let begun = 0;
+    for (const { before, step } of history.steps) {
+      const home = begun === 0 ? 'two' : 'one';
+      const run = { ...step.run, agents: step.run.agents.map((agent) => ({ ...agent, home })) };
+      begun += step.events.filter(({ kind }) => kind === 'turn_started').length;
+      await store.save([{ before, step: { ...step, run } }]);
+    }
+    await store.close();
+    expect(begun).toBeGreaterThan(1);
+    const rows = await database.query('select agent, turn, home, is_new, boot from raymond.travelling');
+    expect(rows).toStrictEqual([{ agent: 'main', turn: '1', home: 'two', is_new: true, boot: null }]);
   });
 
   test('of a damaged row is found, not believed', async () => {

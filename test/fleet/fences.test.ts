@@ -59,7 +59,7 @@ test('a worker that drove a run leaves the conversation alone once the run was g
 test('a worker that has a turn of another driver stores its conversation, until the turn is withdrawn from it', async () => {
   await addRun('guest', 5);
   const turn = { run: 'guest', agent: 'main', turn: '2', home: 'one' };
-  await database.transaction((client) => insertTurn(client, turn, true));
+  await database.transaction((client) => insertTurn(client, turn, null));
   await acceptTurn(database, turn, 'boot');
   const guest = createConversationCopies(database, 'guest', 'one', expect.fail);
   await guest.store(TURN, 's', said('old'));
