@@ -143,6 +143,7 @@ export class HomeTurns {
   private async tryToTake(queued: QueuedTurn, hadProblem: boolean): Promise<boolean> {
     const { database, bootId, leaving } = this.worker;
     const boot = bootId ?? '';
+    const gaps = this.worker.countGaps();
     const firstBoot = await database.whenReachable(() => acceptTurn(database, queued, boot));
     if (firstBoot === undefined) return true;
     await this.overtaken(queued.run);
@@ -151,7 +152,7 @@ export class HomeTurns {
     guest.copy.catch(() => this.guests.delete(queued.run));
     const copy = await guest.copy;
     const run = await copy.read();
-    const room = this.enter(guest, queued, run, copy.mark);
+    const room = this.enter(guest, queued, run, { mark: copy.mark, gaps });
     try {
       const world = await room.world;
       const found = findTurn(world.adapt(run), queued);
@@ -163,9 +164,11 @@ export class HomeTurns {
         return true;
       }
       if (firstBoot !== boot && 'number' in turn) world.doubtful.add(`${turn.agent}/${turn.number}`);
-      this.underWay.set(keyOf(queued), { agent: queued.agent, run: queued.run, world, told: new Set() });
       if (hadProblem) await noteProblem(database, queued, null);
-      const end = await this.takeIn(world, world.adapt(run), turn);
+      const refused = await this.prepare(world, world.adapt(run), turn);
+      // Not before: nothing can be passed on to it until it is taken.
+      this.underWay.set(keyOf(queued), { agent: queued.agent, run: queued.run, world, told: new Set() });
+      const end = refused ?? (await world.world.take(turn));
       if (end === null && leaving.aborted) return false;
       room.agents.delete(queued.agent);
       // Before its end counts: the next turn of the conversation may be taken elsewhere.
@@ -174,21 +177,30 @@ export class HomeTurns {
       const outcome = { signals: world.signals.splice(0), end };
       await database.whenReachable(() => storeOutcome(database, queued, outcome));
       return true;
+    } catch (error) {
+      room.agents.delete(queued.agent);
+      if (room.isLeft) await leaveRoom(room).catch(() => {});
+      throw error;
     } finally {
       room.agents.delete(queued.agent);
       this.underWay.delete(keyOf(queued));
     }
   }
 
-  /** The world of a run; a new one if the run was resumed, or has entered another workflow. */
-  private enter(guest: Guest, { agent, life, retry }: QueuedTurn, run: Run, mark: string): Room {
-    const key = `${life}/${Object.keys(run.workflows).length}`;
+  /** The world of a run; a new one if the run was resumed or has entered another workflow, or this worker may have been taken for gone. */
+  private enter(
+    guest: Guest,
+    { agent, life, retry }: QueuedTurn,
+    run: Run,
+    { mark, gaps }: { readonly mark: string; readonly gaps: number },
+  ): Room {
+    const key = `${life}/${Object.keys(run.workflows).length}/${gaps}`;
     if (guest.room !== undefined && guest.room.key !== key) {
       leaveRoom(guest.room).catch(() => {});
       guest.room = undefined;
     }
     if (guest.room === undefined) {
-      const world = openHomeWorld(this.worker, run, { mark, retry });
+      const world = openHomeWorld(this.worker, run, { mark, retry, gaps });
       const opened: Room = { key, world, agents: new Set(), isLeft: false };
       world.catch(() => {
         if (guest.room === opened) guest.room = undefined;
@@ -199,13 +211,18 @@ export class HomeTurns {
     return guest.room;
   }
 
-  private async takeIn({ world, doubtful, signals }: HomeWorld, run: Run, turn: TravelledTurn): Promise<Signal | null> {
+  /** Makes a turn ready that has not begun; returns its end if it cannot begin. */
+  private async prepare(
+    { world, doubtful, signals }: HomeWorld,
+    run: Run,
+    turn: TravelledTurn,
+  ): Promise<Signal | null> {
     const { layout, database } = this.worker;
     // What the run does not need any more is let go of.
     await world.save([{ before: run, step: { run, events: [] } }]);
-    if (!('number' in turn)) return world.take(turn);
+    if (!('number' in turn)) return null;
     const isOld = existsSync(layout.turnFolder(run.id, turn)) || doubtful.has(`${turn.agent}/${turn.number}`);
-    if (isOld) return world.take(turn);
+    if (isOld) return null;
     const agent = getAgent(run, turn.agent);
     if (agent.askId !== null && turn.taskFolder !== null)
       await placeUploads(database, run.id, agent.askId, join(turn.taskFolder, ASKS_FOLDER, agent.askId));
@@ -215,7 +232,7 @@ export class HomeTurns {
       return failedSignal(turn, prepared.at, { kind: 'invalid_request', message: prepared.message });
     const about = { agent: turn.agent, state: turn.state };
     for (const message of prepared.warnings) signals.push({ kind: 'noticed', at: prepared.at, about, message });
-    return world.take(turn);
+    return null;
   }
 }
 

@@ -58,11 +58,19 @@ export interface HomeWorld {
   close(): Promise<void>;
 }
 
+/** What the world of a run is opened with. */
+interface HomeWorldStart {
+  readonly mark: string;
+  readonly retry: boolean;
+  /** How often somebody may have taken this worker for gone before its turns were given to it. */
+  readonly gaps: number;
+}
+
 /** Opens the world of a run that another worker drives. Nothing is saved through it. */
 export async function openHomeWorld(
   worker: WorkerContext,
   run: Run,
-  { mark, retry }: { readonly mark: string; readonly retry: boolean },
+  { mark, retry, gaps }: HomeWorldStart,
 ): Promise<HomeWorld> {
   const { database, layout, env } = worker;
   const [row] = await database.whenReachable(() =>
@@ -71,17 +79,13 @@ export async function openHomeWorld(
   if (row === undefined) throw new Error(`the run ${run.id} is gone`);
   const { adapt, runtimeOf } = await openRunHere(worker, run.id, row);
   // What happens to the run is written down where it is driven.
-  let seenGaps = worker.countGaps();
   const runtime = {
     ...runtimeOf(run),
     debugFiles: false,
     isGuest: true,
     async beforeStart() {
-      const gaps = worker.countGaps();
-      if (gaps === seenGaps) return;
-      seenGaps = gaps;
       // It is looked for again: its agent may have gone on elsewhere meanwhile.
-      throw new Error('this worker was not heard of for a while');
+      if (worker.countGaps() !== gaps) throw new Error('this worker was not heard of for a while');
     },
   };
   const here = adapt(run);
