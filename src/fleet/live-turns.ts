@@ -9,6 +9,8 @@ interface FollowedTurn extends TurnName {
   readonly folder: string;
   /** The bytes of each file that are here or were left out; -1 if nothing is known of it. */
   readonly upTo: Record<LiveFile, number>;
+  /** The files that end in the middle of a line. */
+  readonly midLine: Set<LiveFile>;
   /** Settles when its first piece is here, or it has ended. */
   readonly arrived: Promise<void>;
   readonly arrive: () => void;
@@ -84,7 +86,8 @@ export class LiveTurns {
       arrive = resolve;
     });
     const upTo = { stdin: -1, stdout: -1, stderr: -1 };
-    const followed: FollowedTurn = { agent: turn.agent, number: turn.number, folder, upTo, arrived, arrive };
+    const { agent, number } = turn;
+    const followed: FollowedTurn = { agent, number, folder, upTo, midLine: new Set(), arrived, arrive };
     if (existsSync(folder)) {
       // It has ended already, and its files are complete.
       arrive();
@@ -120,18 +123,20 @@ export class LiveTurns {
 
 const nameOf = ({ agent, number }: TurnName): string => `${agent}/${number}`;
 
-const LINE_FEED = '\n';
+const LINE_FEED = 0x0a;
 
 /** Adds a piece to a file. If something is missing before it, it begins with its first whole line. */
-function addPiece({ folder, upTo }: FollowedTurn, file: LiveFile, position: number, bytes: Buffer): void {
+function addPiece({ folder, upTo, midLine }: FollowedTurn, file: LiveFile, position: number, bytes: Buffer): void {
   const path = turnFiles(folder)[file];
   const here = Math.max(0, upTo[file]);
   if (position + bytes.length < upTo[file]) return;
   const isGap = position > here;
   const added = isGap ? bytes.subarray(bytes.indexOf(LINE_FEED) + 1) : bytes.subarray(here - position);
-  if (isGap && here > 0) appendFileSync(path, LINE_FEED);
+  if (isGap && midLine.has(file)) appendFileSync(path, '\n');
   appendFileSync(path, added, { mode: 0o600 });
   upTo[file] = position + bytes.length;
+  if (bytes.length === 0 || bytes.at(-1) === LINE_FEED) midLine.delete(file);
+  else midLine.add(file);
 }
 
 /** Adds what is missing at the end of a file that is complete now. */

@@ -87,8 +87,8 @@ export const isReportedElsewhere = (event: Event): boolean =>
 
 /** Creates a reporter that prints only warnings and the response to Ctrl-C. */
 export const createQuietReporter = (err: Terminal['err']): Reporter => {
-  const { watchPrints: _, ...plain } = createPlainReporter(err, false);
-  return { ...plain, observe: () => {}, watchRetries: () => {} };
+  const { watchPrints: _, watchRetries: __, ...plain } = createPlainReporter(err, false);
+  return { ...plain, observe: () => {} };
 };
 
 const INTERRUPT_MESSAGES = [
