@@ -8,6 +8,7 @@ import {
   insertPieces,
   LIVE_FILES,
   type LiveFile,
+  MAX_LIVE_TURNS,
   type OutputPiece,
   selectWatchedRuns,
   type TurnName,
@@ -22,8 +23,6 @@ interface RunningTurn extends TurnName {
   readonly sent: Map<LiveFile, number>;
 }
 
-/** Of more turns of a run at once nobody reads along. */
-const MAX_TURNS = 64;
 const MAX_PIECE_BYTES = 512 * 1024;
 /** What one look sends at most; the rest is for the next. */
 const MAX_LOOK_BYTES = 4 << 20;
@@ -74,7 +73,7 @@ export class LiveOutput {
     const turns = [...this.turns.values()].filter(({ run }) => {
       const count = counts.get(run) ?? 0;
       counts.set(run, count + 1);
-      return this.watched.has(run) && count < MAX_TURNS;
+      return this.watched.has(run) && count < MAX_LIVE_TURNS;
     });
     await this.send(turns);
     for (const turn of turns) {

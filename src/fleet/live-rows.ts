@@ -13,6 +13,9 @@ export const LIVE_FILES = ['stdin', 'stdout', 'stderr'] as const;
 /** One of the files of a turn that can be watched. */
 export type LiveFile = (typeof LIVE_FILES)[number];
 
+/** How many turns of a run can be watched at once: of more nobody reads along. */
+export const MAX_LIVE_TURNS = 64;
+
 /** A turn by its agent and its number. */
 export type TurnName = Pick<TurnRef, 'agent' | 'number'>;
 

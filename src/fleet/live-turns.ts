@@ -25,6 +25,8 @@ export class LiveTurns {
   private readonly files: TurnFilesCache;
   /** By run, then by agent and number. */
   private readonly followed = new Map<string, Map<string, FollowedTurn>>();
+  /** The turns that are looked for, whose end may come meanwhile. */
+  private readonly beginning = new Map<string, Promise<FollowedTurn>>();
   private readonly toldAt = new Map<string, number>();
 
   constructor(database: Database, files: TurnFilesCache) {
@@ -34,10 +36,9 @@ export class LiveTurns {
 
   /** The folder of a turn that has begun, as soon as there is something of it, and at the latest when `until` settles. */
   async folderOf(run: string, turn: TurnName, until: Promise<unknown>): Promise<string> {
-    const known = this.find(run, turn);
-    const followed = known ?? (await this.follow(run, turn));
-    await Promise.race([followed.arrived, until]);
-    return followed.folder;
+    const { folder, arrived } = this.find(run, turn) ?? (await this.begin(run, turn));
+    await Promise.race([arrived, until]);
+    return folder;
   }
 
   /** Fetches what the followed turns of a run have said since, and lets its workers know that somebody watches. It never throws. */
@@ -56,6 +57,7 @@ export class LiveTurns {
 
   /** Completes the files of a turn that has ended, if it is followed. It never throws. */
   async complete(run: string, turn: TurnName): Promise<void> {
+    await this.beginning.get(`${run}/${nameOf(turn)}`)?.catch(() => {});
     const followed = this.find(run, turn);
     if (followed === undefined) return;
     try {
@@ -77,10 +79,15 @@ export class LiveTurns {
     return this.followed.get(run)?.get(nameOf(turn));
   }
 
+  private begin(run: string, turn: TurnName): Promise<FollowedTurn> {
+    const key = `${run}/${nameOf(turn)}`;
+    const beginning = this.beginning.get(key) ?? this.follow(run, turn).finally(() => this.beginning.delete(key));
+    this.beginning.set(key, beginning);
+    return beginning;
+  }
+
   private async follow(run: string, turn: TurnName): Promise<FollowedTurn> {
     const folder = await this.files.folderOf(run, turn);
-    const known = this.find(run, turn);
-    if (known !== undefined) return known;
     let arrive = (): void => {};
     const arrived = new Promise<void>((resolve) => {
       arrive = resolve;

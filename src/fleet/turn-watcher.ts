@@ -13,11 +13,15 @@ import { SYSTEM_CLOCK } from '../turns/clock.ts';
 import { PrintReporter } from '../turns/print-reporter.ts';
 import { reportScriptOutput } from '../turns/script-output.ts';
 import type { Database } from './database.ts';
+import { MAX_LIVE_TURNS } from './live-rows.ts';
 import { LiveTurns } from './live-turns.ts';
 import { TurnFilesCache } from './turn-rows.ts';
 
 /** Those who want to know what turns do as they run. */
 export type TurnObservers = Pick<RunEnvironment, 'watch' | 'watchRetries' | 'watchPrints'>;
+
+/** How many turns are told of that were over before a look: where there are more, nobody reads along. */
+const MAX_TOLD_AT_END = 20;
 
 interface WatchedTurn {
   /** Lets what is still to be told be told. */
@@ -34,6 +38,8 @@ export class TurnWatcher {
   /** The turns that run, and those of them that are watched, by agent. */
   private readonly running = new Map<string, TurnRef>();
   private readonly watched = new Map<string, WatchedTurn>();
+  /** How many turns were told of at their end, since the last look. */
+  private toldAtEnd = 0;
   /** The texts that were shown before the journal had them, by agent and number of the turn. */
   private readonly shown = new Map<string, string[]>();
 
@@ -69,7 +75,9 @@ export class TurnWatcher {
   /** Tells what the running turns have done since. */
   async look(): Promise<void> {
     if (!this.isWanted) return;
-    for (const [agent, turn] of this.running) if (!this.watched.has(agent)) this.watched.set(agent, this.begin(turn));
+    this.toldAtEnd = 0;
+    for (const [agent, turn] of this.running)
+      if (!this.watched.has(agent) && this.watched.size < MAX_LIVE_TURNS) this.watched.set(agent, this.begin(turn));
     await this.live.look(this.run);
   }
 
@@ -85,14 +93,20 @@ export class TurnWatcher {
 
   private async finish(turn: TurnRef): Promise<void> {
     this.running.delete(turn.agent);
-    // One that was over before a look is told of only to who wants to know everything.
-    const watched = this.watched.get(turn.agent) ?? (this.observers.watch && this.begin(turn));
+    const watched = this.watched.get(turn.agent) ?? this.beginAtEnd(turn);
     this.watched.delete(turn.agent);
-    if (watched === undefined) return;
+    if (watched === null) return;
     await this.live.complete(this.run, turn);
     watched.end();
     await watched.told;
     this.files.remove(this.run, turn);
+  }
+
+  /** Tells of a turn that was over before a look, to who wants to know everything. */
+  private beginAtEnd(turn: TurnRef): WatchedTurn | null {
+    if (this.observers.watch === undefined || this.toldAtEnd >= MAX_TOLD_AT_END) return null;
+    this.toldAtEnd += 1;
+    return this.begin(turn);
   }
 
   private begin(turn: TurnRef): WatchedTurn {
