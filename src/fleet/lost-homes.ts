@@ -66,6 +66,9 @@ export class LostHomes {
     }
   }
 
+  /** What becomes of a turn that was given up already: if its agent is to wait for its worker, that was because the run was stopped. */
+  endOfWithdrawn = (turn: TurnElsewhere): LostEnd => this.decide(turn) ?? this.stopped(turn);
+
   private async look(): Promise<void> {
     if (this.isLooking) return;
     this.isLooking = true;
@@ -108,17 +111,21 @@ export class LostHomes {
   }
 
   /** What becomes of a turn whose worker is gone; null if its agent waits. */
-  private decide({ run, agent, home, whenLost, isScript, canMove }: TurnElsewhere): LostEnd | null {
+  private decide(turn: TurnElsewhere): LostEnd | null {
+    const { run, agent, home, whenLost, canMove } = turn;
+    if (this.requests.stopOf(run) === 'now') return this.stopped(turn);
     const base = { at: this.database.clock.now(), agent, jitter: Math.random() };
-    if (this.requests.stopOf(run) === 'now') {
-      const message = `the run was stopped while its worker ${home} was gone; nobody knows how far the turn came`;
-      const failure = { kind: isScript ? 'interrupted' : 'stopped', message } as const;
-      return { kind: 'failed', ...base, failure, cost: null, progress: 'none' };
-    }
     if (whenLost === 'fail') return { kind: 'home_lost', ...base, home, to: null, mayHaveRun: true };
     return whenLost === 'rehome' && canMove()
       ? { kind: 'home_lost', ...base, home, to: this.judge.name, mayHaveRun: true }
       : null;
+  }
+
+  private stopped({ agent, home, isScript }: TurnElsewhere): Failed {
+    const message = `the run was stopped while its worker ${home} was gone; nobody knows how far the turn came`;
+    const failure = { kind: isScript ? 'interrupted' : 'stopped', message } as const;
+    const base = { at: this.database.clock.now(), agent, jitter: Math.random() };
+    return { kind: 'failed', ...base, failure, cost: null, progress: 'none' };
   }
 }
 

@@ -9,6 +9,7 @@ import type { Failed, HomeLost, Signal } from '../core/signal.ts';
 import type { WorkspaceSignal } from '../core/workspace-signal.ts';
 import type { WorkspaceTurn } from '../core/worktree-turns.ts';
 import type { World } from '../engine/world.ts';
+import type { TurnElsewhere } from './lost-homes.ts';
 import type { QueuedTurn } from './queues.ts';
 import { spreadWorktree } from './spread-worktree.ts';
 import type { Travel } from './travel.ts';
@@ -129,7 +130,7 @@ export class TravellingRun implements World {
     if (turn.kind === 'claude') this.repeatWords(sent, turn);
     try {
       const { isWithdrawn, isUnbegun } = await queued;
-      const end = isWithdrawn ? this.lostAgain(travelling, isUnbegun) : await this.waitForEnd(turn, travelling);
+      const end = isWithdrawn ? this.lostAgain(turn, travelling, isUnbegun) : await this.waitForEnd(turn, travelling);
       if (isNumbered) this.ended.set(`${agent}/${name}`, travelling);
       else this.drop(travelling);
       if (end === null || !('signals' in end)) return end;
@@ -144,32 +145,36 @@ export class TravellingRun implements World {
   private async waitForEnd(turn: Travelling, travelling: TravellingTurn): Promise<TurnOutcome | Signal | null> {
     const { travel, over } = this;
     const ending = travel.waitForEnd(travelling, over.signal);
-    // Where nobody has worked yet, nothing is to be waited for. In the clone of a run there may be work that nobody has pushed.
-    const isUnused = turn.kind === 'worktree' && turn.transfer?.kind === 'clone';
-    const isClone = turn.kind === 'workspace';
-    const watched = {
-      ...travelling,
-      whenLost: isUnused ? 'rehome' : isClone && this.start.whenLost === 'rehome' ? 'wait' : this.start.whenLost,
-      isScript: turn.kind === 'script',
-      canMove: () =>
-        isUnused || (this.latest.workspace === null && getAgent(this.latest, turn.agent).worktree === null),
-    } as const;
-    const outcome = await travel.lostHomes.orLost(watched, ending);
+    const outcome = await travel.lostHomes.orLost(this.watchedTurn(turn, travelling), ending);
     if (outcome === null || !('kind' in outcome)) return outcome;
     const withdrawn = await travel.database.whenReachable(() => withdrawTurn(travel.database, travelling));
     // It has ended just before: that counts.
     if (withdrawn === null) return travel.waitForEnd(travelling, over.signal);
-    if (isClone) return leaveBehind(turn, travelling.home, outcome);
+    if (turn.kind === 'workspace') return leaveBehind(turn, travelling.home, outcome);
     if (outcome.kind === 'home_lost') return { ...outcome, mayHaveRun: !withdrawn.isUnbegun };
     // What has no record cannot fail: it is taken again when the run goes on.
     return 'number' in turn ? outcome : null;
   }
 
   /** A turn that an earlier driver has withdrawn from a worker that was gone, without having saved that. */
-  private lostAgain({ agent, home }: TravellingTurn, isUnbegun: boolean): HomeLost {
-    const to = this.start.whenLost === 'fail' ? null : this.travel.name;
-    const base = { at: this.travel.database.clock.now(), agent, jitter: Math.random() };
-    return { kind: 'home_lost', ...base, home, to, mayHaveRun: !isUnbegun };
+  private lostAgain(turn: Travelling, travelling: TravellingTurn, isUnbegun: boolean): HomeLost | Failed {
+    const end = this.travel.lostHomes.endOfWithdrawn(this.watchedTurn(turn, travelling));
+    return end.kind === 'home_lost' ? { ...end, mayHaveRun: !isUnbegun } : end;
+  }
+
+  /** A turn as it is looked after while it is under way elsewhere. */
+  private watchedTurn(turn: Travelling, travelling: TravellingTurn): TurnElsewhere {
+    const { whenLost } = this.start;
+    // Where nobody has worked yet, nothing is to be waited for. In the clone of a run there may be work that nobody has pushed.
+    const isUnused = turn.kind === 'worktree' && turn.transfer?.kind === 'clone';
+    const isClone = turn.kind === 'workspace';
+    return {
+      ...travelling,
+      whenLost: isUnused ? 'rehome' : isClone && whenLost === 'rehome' ? 'wait' : whenLost,
+      isScript: turn.kind === 'script',
+      canMove: () =>
+        isUnused || (this.latest.workspace === null && getAgent(this.latest, turn.agent).worktree === null),
+    };
   }
 
   /** Passes on what the journal has for a turn: an earlier driver may not have come to it. Its worker gets each only once. */

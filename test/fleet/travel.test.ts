@@ -99,6 +99,20 @@ describe('turns of an agent that is at home elsewhere', { timeout: 90_000 }, () 
     expect(trace()).toBe('start two\ngate two\ngate two\nafter two\n');
   });
 
+  test('stay with their worker if it is gone and the run is stopped, although the driver is killed before that is saved', async () => {
+    fleet.write(GATE);
+    const { ended } = await startRun('gate');
+    const driver = await startDriver();
+    await expect.poll(countRows, { timeout: 20_000 }).toBe(1);
+    await driver.kill('SIGKILL');
+    await fleet.database.query('update raymond.travelling set withdrawn = true');
+    await fleet.database.query(`update raymond.runs set stop = 'now'`);
+    await startDriver();
+    expect((await ended).err).toContain('the run was stopped while its worker two was gone');
+    const status = JSON.parse((await fleet.run('status', 'far', '--json')).out);
+    expect(status).toMatchObject({ agents: [{ id: 'main', home: 'two', status: 'paused' }] });
+  });
+
   test('are ended by a join that needs them no more; what prompts cost is entered once', async () => {
     fleet.write({
       'race/START.md': 'Begin.\n',
