@@ -8,11 +8,17 @@ import { listAnswerTags, quoteAnswerTag } from './tag-quotes.ts';
 import { isContinuation, startsWorkers } from './transitions/index.ts';
 
 /** The problem of an answer that starts too many workers. */
-const tooManyWorkers = (count: number, maxForks: number): AnswerProblem =>
+export const tooManyWorkers = (count: number, maxForks: number): AnswerProblem =>
   answerProblem(
     'too_many_forks',
     `it starts ${count} workers, and one answer may start at most ${maxForks} (\`max_forks\`)`,
   );
+
+/** The number of workers that the message of such a problem names; undefined for any other message. */
+export function findWantedWorkers(message: string): number | undefined {
+  const [, count] = /\bit starts (\d+) workers, and one answer may start at most \d+ /.exec(message) ?? [];
+  return count === undefined ? undefined : Number(count);
+}
 
 /** Merges identical tags into one, except those that start workers: two identical forks start two of them. */
 export function mergeDuplicateTags(tags: readonly Tag[]): readonly Tag[] {

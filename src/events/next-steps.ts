@@ -3,6 +3,7 @@ import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus, OwnerInfo } from '../core/observed-status.ts';
 import type { Run } from '../core/run.ts';
 import { isCutShort } from '../core/signals/resumed.ts';
+import { findWantedWorkers } from '../core/tag-combination.ts';
 import { findTurnWait, type TurnWait, turnTrafficOf } from '../core/turn-wait.ts';
 import { formatAgentLabel } from './agent-labels.ts';
 import { formatClock, formatCount, formatDollars, formatJoinWait, TURN_WAIT_WORDS } from './format.ts';
@@ -184,6 +185,10 @@ export function formatResumeCommand(run: Run): string | null {
   const args = ['raymond', 'resume', run.id];
   if (stop?.kind === 'budget') args.push('--budget', higherBudget(options.budgetMicros ?? 0, ledger.spentMicros));
   if (stop?.kind === 'iterations') args.push('--max-iterations', String(2 * (options.maxIterations ?? 1)));
+  const wanted = run.agents.flatMap(({ phase }) =>
+    phase.kind === 'paused' && phase.why === 'unfollowable' ? (findWantedWorkers(phase.message) ?? []) : [],
+  );
+  if (wanted.length > 0) args.push('--max-forks', String(wanted.reduce((most, each) => Math.max(most, each))));
   if (run.agents.some(needsRetry)) args.push('--retry');
   return args.join(' ');
 }

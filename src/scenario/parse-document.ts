@@ -68,7 +68,8 @@ function describeIssue(issue: Issue, document: YamlDocument, parentPath: YamlPat
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
-        const suggestion = didYouMean(key, scenarioKeysAt(path));
+        const known = scenarioKeysAt(path);
+        const suggestion = didYouMean(key, known) || (known.length === 0 ? '' : `: known are ${known.join(', ')}`);
         return { ...document.positionOfKey([...path, key]), message: `the key \`${key}\` is unknown${suggestion}` };
       });
     case 'invalid_union': {

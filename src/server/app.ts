@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { Hono, type HonoRequest } from 'hono';
 import { type AccessRules, isSame, refuseForeign, refuseStranger, SECURITY_HEADERS, tokenCookie } from './access.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import type { PageFiles } from './page-files.ts';
@@ -69,12 +69,12 @@ export function createApp(
     });
   }
   app.get('*', async (context, next) => page(context.req.path) ?? next());
-  app.notFound(({ req }) => problemResponse(findMissing(req.method, req.path)));
-  app.onError((error, { req }) => {
-    const problem = toProblem(error, report);
-    const isPage = !req.path.startsWith('/api') && (req.header('accept') ?? '').includes('text/html');
-    return withSecurity(isPage ? problemPage(problem) : problemResponse(problem));
-  });
+  const refuse = (problem: Problem, { path, raw }: HonoRequest): Response => {
+    const isPage = !path.startsWith('/api') && (raw.headers.get('accept') ?? '').includes('text/html');
+    return isPage ? problemPage(problem) : problemResponse(problem);
+  };
+  app.notFound(({ req }) => refuse(findMissing(req.method, req.path), req));
+  app.onError((error, { req }) => withSecurity(refuse(toProblem(error, report), req)));
   return app;
 }
 

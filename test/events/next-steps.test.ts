@@ -5,6 +5,7 @@ import type { Event } from '../../src/core/event.ts';
 import type { FollowedTag } from '../../src/core/followed-tag.ts';
 import type { ObservedStatus } from '../../src/core/observed-status.ts';
 import type { Run } from '../../src/core/run.ts';
+import { tooManyWorkers } from '../../src/core/tag-combination.ts';
 import { NO_TOKENS } from '../../src/core/tokens.ts';
 import { describeNextSteps } from '../../src/events/next-steps.ts';
 import { collectHistory } from '../../src/events/run-history.ts';
@@ -196,6 +197,16 @@ test('the history of a run has its latest transitions, and the working time of i
   expect(computeWorkMs(worked, 1040)).toBe(60 + 40);
   expect(transitions.map(({ at }) => at)).toStrictEqual([160, 1030]);
   expect([...agents]).toStrictEqual([['main', { turnsMs: 65, tokens: NO_TOKENS, startedAt: 150, lastAt: 1030 }]]);
+});
+
+test('a run whose answer starts too many workers goes on with a limit that permits them', () => {
+  const { message } = tooManyWorkers(2_500, 1_000);
+  const phase = { kind: 'paused', why: 'unfollowable', prompt: { kind: 'state' }, answer: '' } as const;
+  const run = runWith([{ ...phase, message: `START.sh: its next step cannot be taken: ${message}; …` }], {
+    status: 'paused',
+  });
+  const { commands } = describeNextSteps({ run, observedStatus: 'paused', owner: null }, NOW);
+  expect(commands).toStrictEqual([{ purpose: 'To go on', command: 'raymond resume r1 --max-forks 2500' }]);
 });
 
 describe('a question of a run that nothing drives', () => {

@@ -100,7 +100,9 @@ describe('a mistake is reported with its place and a hint', () => {
     [
       'a key of a turn in a turn',
       'answers: { START.md: { turns: [{ wen: { a: b }, text: a }] } }',
-      ['1:34: the key `wen` is unknown'],
+      [
+        '1:34: the key `wen` is unknown: known are text, write, uses, deny, cost, seconds, fail, resets_in, quota, exit, stderr, say, crash, compact',
+      ],
     ],
     ['an empty file', '', ['1:1: this file is empty: it must be a mapping with keys such as `answers`']],
     ['a list', '- a', ['1:1: this file must be a mapping with keys such as `answers`, not a list']],

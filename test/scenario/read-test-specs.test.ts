@@ -153,7 +153,11 @@ describe('answers from another file', () => {
 describe('a mistake is reported with its place', () => {
   test.each<[string, string, string]>([
     ['an unknown key', 'exptect: {}', '1:1: the key `exptect` is unknown (did you mean expect?)'],
-    ['an unknown key of a scenario', 'scenarios: [{ name: a, flow: b }]', '1:24: the key `flow` is unknown'],
+    [
+      'an unknown key of a scenario',
+      'scenarios: [{ name: a, flow: b }]',
+      '1:24: the key `flow` is unknown: known are name, workflow, answers_from, input, vars, options, files, files_from, bin, scripts, recorded_scripts, answers, asks, expect',
+    ],
     ['an unknown expectation', 'expect: { reslut: a }', '1:11: the key `reslut` is unknown (did you mean result?)'],
     ['an unknown option', 'options: { retires: 1 }', '1:12: the key `retires` is unknown (did you mean retries?)'],
     [

@@ -89,6 +89,14 @@ describe('the printed address', () => {
   });
 });
 
+test('a browser gets a page also where there is nothing, and a program JSON', async () => {
+  const { request } = await startTestServer();
+  const page = await request('/nothing', { headers: { accept: 'text/html' } });
+  expect([page.status, page.headers.get('content-type')]).toStrictEqual([404, 'text/html; charset=utf-8']);
+  expect(await page.text()).toContain('There is nothing at /nothing.');
+  expect((await request('/nothing', {})).headers.get('content-type')).toMatch(/^application\/problem\+json/);
+});
+
 test('a server that listens everywhere is reached by addresses and its own name, not by other names', () => {
   const isOwnName = createNameCheck('0.0.0.0', 8080);
   expect(isOwnName('192.0.2.1:8080')).toBe(true);
