@@ -94,6 +94,7 @@ export function createDatabaseReader(database: Database): RunReader & { readonly
       return row?.status === 'running';
     },
     turnFolder: (id, turn) => turns.folderOf(id, turn),
+    openTurnFolder: (id, turn) => live.glance(id, turn),
     liveTurnFolder: (id, turn, until) => live.folderOf(id, turn, until),
     async findTurnFolder(id, turn) {
       const folder = await turns.folderOf(id, turn);

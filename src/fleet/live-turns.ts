@@ -1,4 +1,5 @@
-import { appendFileSync, existsSync, mkdirSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, truncateSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { turnFiles } from '../process/turn-files.ts';
 import type { Database } from './database.ts';
 import { LIVE_FILES, type LiveFile, noteWatcher, selectPieces, type TurnName } from './live-rows.ts';
@@ -18,6 +19,9 @@ interface FollowedTurn extends TurnName {
 
 /** How often workers are told that somebody still watches. */
 const TELL_EVERY_MS = 3_000;
+/** How long a glance may take, and how often it looks. */
+const GLANCE_MS = 1_500;
+const LOOK_EVERY_MS = 50;
 
 /** Follows turns that run on workers: their files are put together here, piece by piece, and completed when the turns have ended. */
 export class LiveTurns {
@@ -28,6 +32,8 @@ export class LiveTurns {
   /** The turns that are looked for, whose end may come meanwhile. */
   private readonly beginning = new Map<string, Promise<FollowedTurn>>();
   private readonly toldAt = new Map<string, number>();
+  /** Until when a glance at the turns of a run waits. */
+  private readonly glances = new Map<string, number>();
 
   constructor(database: Database, files: TurnFilesCache) {
     this.database = database;
@@ -38,6 +44,28 @@ export class LiveTurns {
   async folderOf(run: string, turn: TurnName, until: Promise<unknown>): Promise<string> {
     const { folder, arrived } = this.find(run, turn) ?? (await this.begin(run, turn));
     await Promise.race([arrived, until]);
+    return folder;
+  }
+
+  /** The folder of a turn that may be running, with what it has said up to now if its worker tells that soon. It is not followed any longer. */
+  async glance(run: string, turn: TurnName): Promise<string> {
+    const isFollowed = this.find(run, turn) !== undefined;
+    // One wait for all turns of a run: their workers look at the same time.
+    const untilMs = this.glances.get(run) ?? Date.now() + GLANCE_MS;
+    this.glances.set(run, untilMs);
+    let isHere = false;
+    const found = this.folderOf(run, turn, delay(Math.max(0, untilMs - Date.now()))).finally(() => {
+      isHere = true;
+    });
+    while (!isHere) {
+      await this.look(run);
+      await Promise.race([found, delay(LOOK_EVERY_MS)]);
+    }
+    const followed = this.find(run, turn);
+    if (!isFollowed && followed !== undefined) this.forget(run, followed);
+    const folder = await found;
+    // Without any file, nothing is known of it.
+    if (!isFollowed && readdirSync(folder).length === 0) this.files.remove(run, turn);
     return folder;
   }
 

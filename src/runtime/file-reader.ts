@@ -46,6 +46,7 @@ export const createFileReader = (layout: StoreLayout): RunReader => ({
     return owner !== undefined && owner.state !== 'gone';
   },
   turnFolder: async (id, turn) => layout.turnFolder(id, turn),
+  openTurnFolder: async (id, turn) => layout.turnFolder(id, turn),
   liveTurnFolder: async (id, turn) => layout.turnFolder(id, turn),
   async findTurnFolder(id, { agent, number }) {
     const names = await readdir(layout.turnsFolder(id)).catch((): string[] => []);

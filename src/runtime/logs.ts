@@ -64,6 +64,7 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
   const logWriter = new LogWriter(createColorizer(color), write, labels);
   const source: TurnLogSource = {
     folderOf: (turn) => runs.turnFolder(id, turnRefOf(turn)),
+    openFolderOf: (turn) => runs.openTurnFolder(id, turnRefOf(turn)),
     liveFolderOf: (turn, until) => runs.liveTurnFolder(id, turnRefOf(turn), until),
     displayPath: (path) => shorter(relative(cwd, path), path),
     signal,

@@ -40,6 +40,8 @@ export interface RunReader {
   isDriven(id: string): Promise<boolean>;
   /** The folder with the files of a turn; it need not exist. */
   turnFolder(id: string, turn: TurnRef): Promise<string>;
+  /** The folder with the files of a turn whose end is not known, as far as it has come; it need not exist. */
+  openTurnFolder(id: string, turn: TurnRef): Promise<string>;
   /**
    * The folder with the files of a turn that runs, once its prompt is there or `until` settles. They grow as the turn goes on, as long
    * as somebody waits with `watch`, and are complete when its end is read.

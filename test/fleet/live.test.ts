@@ -75,16 +75,19 @@ describe('what a script says', { timeout: 60_000 }, () => {
     expect(await fleet.database.query('select * from raymond.turns')).toStrictEqual([]);
   });
 
-  test('is sent to nobody if nobody watches', async () => {
+  test('is sent to nobody unless somebody looks', async () => {
     fleet.write(TALK);
     await fleet.worker('one');
     expect(await fleet.run('run', 'talk', '--run-id', 'r1', '--detach')).toMatchObject({ code: 0 });
     const turns = () => fleet.run('logs', 'r1', '--json').then(({ out }) => out);
     await expect.poll(turns, { timeout: 20_000 }).toContain('turn_started');
+    expect(await fleet.database.query('select * from raymond.watchers')).toStrictEqual([]);
+    const { out } = await fleet.run('logs', 'r1');
+    expect(out).toContain('line 1');
+    expect(out).not.toContain('line 2');
     goOn(1);
     goOn(2);
     await expect.poll(turns, { timeout: 20_000 }).toContain('run_ended');
-    expect(await fleet.database.query('select * from raymond.watchers')).toStrictEqual([]);
     expect((await fleet.run('logs', 'r1')).out).toContain('line 2');
   });
 

@@ -25,7 +25,7 @@ afterAll(async () => {
 /** Lets a turn wait for `a-over`, then until it has heard of the gap, then for `b-over`. */
 function listen({ prompt, messages }: ApiRequest): Reply | undefined {
   const said = JSON.stringify(messages);
-  if (!said.includes('I listen') || prompt.startsWith('next')) return undefined;
+  if (!prompt.startsWith('I listen') && !prompt.includes('Mind the gap')) return undefined;
   const wait = (name: string): string => `touch ${name}; until [ -e ${name}-over ]; do sleep 0.05; done`;
   const todo = said.includes('touch a') ? (said.includes('Mind the gap') ? wait('b') : 'sleep 0.1') : wait('a');
   if (said.includes('touch b')) return { blocks: [{ type: 'text', text: '<goto>NEXT.md</goto>' }] };
@@ -89,11 +89,12 @@ for (const { path, version, isInstalled } of PINNED) {
 
     if (path !== PINNED.at(-1)?.path) return;
 
-    test('hears in its running turn what is said to it, once, also if the driver of the run is killed', async () => {
+    test('hears in its running turn what is said to it, once, and is interrupted, also if the driver of the run is killed', async () => {
       const fleet = await Fleet.open(server);
       const waits = async (name: string): Promise<void> => {
         await expect.poll(() => existsSync(join(fleet.folder, name)), { timeout: 30_000 }).toBe(true);
       };
+      const next = `next in ${fleet.folder}`;
       const goOn = (name: string): void => writeFileSync(join(fleet.folder, `${name}-over`), '');
       const startDriver = (): Promise<Command> => startWorker(fleet, 'one', '--label', 'drives=yes');
       const events = async (kind: string): Promise<readonly object[]> => {
@@ -103,25 +104,30 @@ for (const { path, version, isInstalled } of PINNED) {
       try {
         fleet.write({
           'talk/START.md': 'I listen',
-          'talk/NEXT.md': 'next «say <result>over</result>»',
+          'talk/NEXT.md': `${next} «delay 60000» «say <result>never</result>»`,
         });
         const asked = ['run', 'talk', '--run-id', 'far', '--claude', path, '--label', 'drives=yes'];
         const ended = fleet.run(...asked);
         await fleet.setHome('far', 'two');
-        const [driver] = await Promise.all([startDriver(), startWorker(fleet, 'two')]);
+        const [first] = await Promise.all([startDriver(), startWorker(fleet, 'two')]);
         await waits('a');
         const said = await fleet.run('say', 'far', 'Mind the gap');
         expect(said).toMatchObject({ code: 0, err: expect.stringMatching(/running turn/) });
-        await driver.kill('SIGKILL');
-        await startDriver();
+        await first.kill('SIGKILL');
+        const second = await startDriver();
         goOn('a');
         const delivered = [{ agent: 'main', turn: 1, via: 'turn' }];
         await expect.poll(() => events('said_delivered'), { timeout: 30_000 }).toMatchObject(delivered);
         await waits('b');
         goOn('b');
+        await api.seen(({ prompt }) => prompt.startsWith(next));
+        await fleet.run('interrupt', 'far', '«say <result>over</result>»');
+        await second.kill('SIGKILL');
+        await startDriver();
         expect(await ended).toMatchObject({ code: 0, out: 'over\n' });
-        expect(await events('said_delivered')).toMatchObject(delivered);
-        const last = api.requests.findLast(({ prompt }) => prompt.startsWith('next'));
+        const interrupted = { agent: 'main', turn: 3, via: 'prompt' };
+        expect(await events('said_delivered')).toMatchObject([...delivered, interrupted]);
+        const last = api.requests.findLast(({ messages }) => JSON.stringify(messages).includes(next));
         expect(JSON.stringify(last?.messages).split('Mind the gap').length - 1).toBe(1);
         expect(await fleet.database.query('select * from raymond.turn_requests')).toStrictEqual([]);
       } finally {

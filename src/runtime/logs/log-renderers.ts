@@ -29,6 +29,8 @@ export interface LogRenderer {
 /** The files of turns, and the signal that ends the log. */
 export interface TurnLogSource {
   readonly folderOf: (turn: TurnStarted) => Promise<string>;
+  /** The folder of a turn whose end is not known. */
+  readonly openFolderOf: (turn: TurnStarted) => Promise<string>;
   /** The folder of a turn that runs, as soon as it can be followed, or `until` settles. */
   readonly liveFolderOf: (turn: TurnStarted, until: Promise<unknown>) => Promise<string>;
   readonly displayPath: (path: string) => string;
@@ -37,7 +39,7 @@ export interface TurnLogSource {
 
 /** Creates a renderer that writes text for people. */
 export function createTextRenderer(
-  { folderOf, liveFolderOf, displayPath, signal }: TurnLogSource,
+  { folderOf, openFolderOf, liveFolderOf, displayPath, signal }: TurnLogSource,
   logWriter: LogWriter,
   labels: AgentLabels,
 ): LogRenderer {
@@ -47,7 +49,8 @@ export function createTextRenderer(
   };
   const turnLogOf = async (turn: TurnStarted, end: TurnEnded | null): Promise<TurnLog> => {
     const { state } = turnRefOf(turn);
-    return { folder: await folderOf(turn), state, failed: end?.failure != null, displayPath };
+    const folder = await (end === null ? openFolderOf : folderOf)(turn);
+    return { folder, state, failed: end?.failure != null, displayPath };
   };
   const startTurn = (turn: TurnStarted): ((entry: LogEntry) => void) => {
     const turnRenderer = new TurnRenderer();
@@ -91,14 +94,15 @@ const MAX_RAW_LINE_BYTES = 256 * 1024 * 1024;
 
 /** Creates a renderer that writes only the output of turns, line by line. */
 export function createRawRenderer(
-  { folderOf, liveFolderOf, signal }: TurnLogSource,
+  { folderOf, openFolderOf, liveFolderOf, signal }: TurnLogSource,
   write: (line: string) => void,
   writeMessage: (text: string) => void,
 ): LogRenderer {
   return {
     renderEvent: () => {},
-    async renderTurn(turn) {
-      for (const file of rawOutputFiles(await folderOf(turn), turnRefOf(turn).state)) {
+    async renderTurn(turn, end) {
+      const folder = await (end === null ? openFolderOf : folderOf)(turn);
+      for (const file of rawOutputFiles(folder, turnRefOf(turn).state)) {
         for await (const line of readLines(file, MAX_RAW_LINE_BYTES)) {
           if (signal.aborted) return;
           write(line.toString('utf8'));
