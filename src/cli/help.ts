@@ -9,7 +9,7 @@ RUN is the id of a run, its beginning, or "last". Put options that you always us
 
 /** The exit codes of commands that run a workflow. */
 export const RUN_EXITS: readonly ExitCodeMeaning[] = [
-  [EXIT.completed, 'every agent ended with a result'],
+  [EXIT.completed, 'every agent ended with a result, or a join took note of its failure'],
   [EXIT.failed, 'at least one agent failed'],
   [EXIT.waiting, 'waiting for the answer of a person: `raymond asks` shows the question'],
   [EXIT.paused, 'paused; `raymond resume` continues it'],

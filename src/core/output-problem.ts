@@ -2,8 +2,8 @@ import type { AnswerProblemKind } from './problem.ts';
 
 /** Problems that somebody can solve outside of the answer, and how: a state may have been renamed, a folder removed. */
 export const CURES: Partial<Record<AnswerProblemKind, string>> = {
-  bad_state: 'once that is there, a resume',
-  no_folder: 'once that is there, a resume',
+  bad_state: 'once that is put right, a resume',
+  no_folder: 'once that is put right, a resume',
   no_file: 'once that is put right, a resume',
   bad_workflow: 'once that is mended, a resume',
   too_deep: '`resume` with a higher `--max-depth`',

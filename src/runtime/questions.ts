@@ -101,7 +101,7 @@ export async function answerQuestion(runRef: string, request: AnswerRequest): Pr
       ask,
       `its time was over at ${formatLocalTime(untilMs)}; the run goes on in ${question.timeoutNext}`,
     );
-  if (request.text.trim() === '' && request.uploads.length === 0) throw emptyError();
+  if (mustHaveText(agent) && request.text.trim() === '' && request.uploads.length === 0) throw emptyError();
   refuseFiles(question.uploads, request.uploads);
   const answer = { ask, text: request.text, by: describeAnswerer(request.env), answeredAt: now };
   if (await runs.answer(id, answer, request.uploads)) return { run: id, ask, isLive: observedStatus === 'running' };
@@ -141,6 +141,9 @@ export async function waitUntilTakenUp(
     await delay(POLL_INTERVAL_MS);
   }
 }
+
+/** An agent that was interrupted goes on where it was if the answer is empty; any other needs one. */
+export const mustHaveText = ({ phase }: AskingAgent): boolean => phase.interrupted === undefined;
 
 /** The question that is meant: the named one, or the only one. */
 async function findQuestion(runs: RunReader, run: Run, ask: string | null): Promise<AskingAgent> {

@@ -36,6 +36,21 @@ test('something is said to an agent, and the agent is interrupted', async () => 
   });
 });
 
+test('an agent that was interrupted without a text goes on where it was after an empty answer', async () => {
+  const { server, path } = await startRun();
+  expect((await server.post(`${path}/interrupt`)).status).toBe(202);
+  const ask = await vi.waitFor(async () => {
+    const { questions } = (await server.get(path)).body as { questions: { ask_id: string }[] };
+    expect(questions).toHaveLength(1);
+    return questions[0]?.ask_id;
+  });
+  expect((await server.post(`${path}/questions/${ask}/answer`, { text: '' })).status).toBe(200);
+  await vi.waitFor(async () =>
+    expect((await server.get(path)).body).toMatchObject({ questions: [], agents: [{ turns: 2 }] }),
+  );
+  await server.raymond('stop', 'r1', '--now');
+});
+
 test('what cannot be said is refused', async () => {
   const { server, path } = await startRun();
   for (const [what, body, status, detail] of [

@@ -11,6 +11,7 @@ import {
   answerQuestion,
   createAsksDocument,
   listQuestions,
+  mustHaveText,
   readQuestion,
   waitUntilTakenUp,
 } from '../../runtime/questions.ts';
@@ -116,7 +117,7 @@ async function answer(
 ): Promise<object> {
   const { location } = (await server.catalog.project(project)).control;
   const { agent } = await readQuestion(run, ask, location);
-  if (text.trim() === '' && files.length === 0)
+  if (mustHaveText(agent) && text.trim() === '' && files.length === 0)
     throw new Problem(422, 'body.text: there is no answer', {
       faults: [{ path: 'body.text', message: 'it is empty' }],
     });
