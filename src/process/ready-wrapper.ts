@@ -113,6 +113,7 @@ function startReady(likely: ProcessCommand): ReadyWrapper | undefined {
     child.stdin.unref();
     // A wrapper that is gone is seen by its exit.
     child.stdin.on('error', () => {});
+    child.stdin.write(wrapper.script);
     return { wrapper, pid: child.pid, start, stdin: child.stdin, exited: exitOf(child) };
   } catch {
     return undefined;

@@ -21,27 +21,32 @@ export function wrapCommand(command: ProcessCommand, recordsStart = true): Wrapp
 
 /** A wrapper that waits for its command. */
 export interface WaitingWrapper extends WrappedCommand {
+  /** What it is to read from its stdin before it waits. */
+  readonly script: string;
   readonly words: readonly string[];
   readonly unusableCount: number;
 }
 
 /**
  * Wraps a command that is not known yet: the wrapper waits for a line of its stdin, and is gone without one. It is told only
- * how that command differs from this one.
+ * how that command differs from this one. That line is part of its script, because some shells read their script in blocks,
+ * but what `read` takes byte by byte.
  */
 export function wrapLater(likely: ProcessCommand): WaitingWrapper {
   const { env, unusableCount } = wrapperEnvironment(likely);
   const words = wordsOf(likely);
-  const code = [TRAP, TAKE_LINE, restOfScript(likely.file, unusableCount)].join('\n');
-  return { file: '/bin/sh', args: ['-c', code, 'raymond', ...words], env, words, unusableCount };
+  // Without its words, the line was cut off before its end.
+  const body = ['[ $# -gt 1 ] || exit 0', restOfScript(likely.file, unusableCount), 'exit'].join('\n');
+  const script = `${TRAP}\n${RUN}() {\n${body}\n}\n`;
+  return { file: '/bin/sh', args: ['-s', ...words], env, script, words, unusableCount };
 }
 
-/** A shell reads its line byte by byte: beyond this, a new wrapper takes less time. */
+/** Other shells read their script byte by byte, too: beyond this, a new wrapper takes less time. */
 const MAX_LINE_CHARS = 1_500;
 
 /**
  * The line that lets a waiting wrapper run this command in a turn's folder, and record its start time; undefined if it cannot be
- * told so.
+ * told so. What runs the command comes last: a line that is not whole runs nothing, and whoever wrote it is gone.
  */
 export function lineForWrapper(
   waiting: WaitingWrapper,
@@ -57,6 +62,7 @@ export function lineForWrapper(
     ...(isEqual(words, waiting.words) ? [] : [`set -- ${words.map(quote).join(' ')}`]),
     ...(changed.length === 0 ? [] : [`export ${changed.map((name) => `${name}=${quote(env[name] ?? '')}`).join(' ')}`]),
     ...(removed.length === 0 ? [] : [`unset ${removed.join(' ')}`]),
+    `${RUN} "$@" || exit 0`,
   ].join(' && ');
   // Not every shell reads all other bytes as they are.
   return line.length <= MAX_LINE_CHARS && /^[ -~]*$/.test(line) ? line : undefined;
@@ -100,7 +106,7 @@ const SHELLS_OWN = new Set(['IFS', 'LINENO', 'OPTIND', 'PPID', 'SHELLOPTS', 'BAS
 /** The prefix of the script's own variables: any other name might be a variable of the command. */
 const OWN_PREFIX = `${WRAPPER_VARIABLE}_`;
 const UNUSABLE_PREFIX = `${OWN_PREFIX}ODD_`;
-const [SKIPPED, START, FOLDER, STATUS, LINE] = ['_', 'START', 'FOLDER', 'STATUS', 'LINE'].map(
+const [SKIPPED, START, FOLDER, STATUS, RUN] = ['_', 'START', 'FOLDER', 'STATUS', 'RUN'].map(
   (name) => OWN_PREFIX + name,
 );
 
@@ -137,9 +143,6 @@ fi`;
 const TRAP = 'trap : HUP INT QUIT TERM USR1 USR2 ALRM';
 
 const READ_START = `read -r ${`${SKIPPED} `.repeat(21)}${START} ${SKIPPED} 2>/dev/null </proc/self/stat`;
-
-/** A line that is not whole is none: whoever wrote it is gone. */
-const TAKE_LINE = `IFS= read -r ${LINE} && eval "$${LINE}" || exit 0`;
 
 /** The wrapper's own exit status if it could not run the command. */
 export const NEVER_RAN_STATUS = 75;

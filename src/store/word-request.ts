@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryParseJson } from '../core/json.ts';
 import { errorCodeOf } from '../errors.ts';
@@ -39,6 +39,8 @@ export async function writeWordRequest(folder: string, request: WordRequest, dur
 
 /** The names of the files of requests, the oldest first. Synchronous, because it is asked for several times a second. */
 export function listWordRequests(folder: string): readonly string[] {
+  // Mostly there is none, and to look takes less time than an error.
+  if (!existsSync(folder)) return [];
   try {
     return readdirSync(folder)
       .filter((name) => name.endsWith('.json'))

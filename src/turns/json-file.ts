@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { tryParseJson } from '../core/json.ts';
 
@@ -10,6 +10,8 @@ export type JsonFile<T> =
 
 /** Reads a file that Raymond itself wrote. A power cut may have torn it, and somebody may have edited it. */
 export function readJsonFile<T>(file: string, schema: z.ZodType<T>): JsonFile<T> {
+  // Often it is missing, and to look takes less time than an error.
+  if (!existsSync(file)) return { kind: 'missing' };
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

@@ -234,6 +234,28 @@ describe('when the process that started it was killed', () => {
     expect(await findCommand(turn.dir, turn.marker)).toStrictEqual({ kind: 'never_started' });
   });
 
+  test.each(['/bin/sh', '/bin/bash'])('runs nothing if its line is not whole (%s)', async (shell) => {
+    const turn = newTurn();
+    const command = bash(turn, 'echo ran');
+    const likely = { ...command, args: ['-c', 'exit 0'], env: { PATH, OTHER: '1', [MARKER_VARIABLE]: '' } };
+    const wrapper = wrapLater(likely);
+    const line = lineForWrapper(wrapper, { dir: turn.dir, command, start: '1' }) ?? '';
+    const { args, env, script } = wrapper;
+    const tell = (text: string): Promise<unknown> => {
+      const child = spawn(shell, args, { env, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+      child.stdin.on('error', () => {});
+      child.stdin.end(`${script}${text}`);
+      return new Promise((resolve) => child.once('exit', resolve));
+    };
+    const last = line.lastIndexOf(' || exit 0') - 1;
+    const cuts = Array.from({ length: last + 1 }, (_, at) => at).filter((at) => at % 9 === 0 || at > last - 26);
+    await Promise.all(cuts.map((at) => tell(line.slice(0, at))));
+    await tell(script.slice(0, -20));
+    expect(readdirSync(turn.dir).filter((name) => name === 'started')).toStrictEqual([]);
+    await tell(`${line}\n`);
+    expect(saidBy(turn)).toBe('ran\n');
+  });
+
   test('a claim without a record is alive as long as a wrapper may be about to complete it', async () => {
     const [turn, other] = [newTurn(), newTurn()];
     writeFileSync(turnFiles(turn.dir).started, '');
@@ -245,6 +267,7 @@ describe('when the process that started it was killed', () => {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.stdin.write(wrapper.script);
     await eventually('the wrapper', async () => (await waiting()).length === 1);
     expect(await isTurnAlive(turn.dir, turn.marker)).toBe(true);
     // With a command it is busy, and so it is not the one.
