@@ -136,7 +136,16 @@ function describeWaits(turns: readonly TurnElsewhere[]): string {
   const homes = [...new Set(turns.map(({ home }) => home))].toSorted();
   const agents = turns.map(({ agent }) => (agent === WORKSPACE ? 'the clone of the run' : agent));
   const named = agents.length > MOST_NAMES ? `${agents.length} agents` : agents.join(' and ');
-  return homes.length === 1
-    ? `the worker ${homes[0]}, which is gone and has ${named}`
-    : `the workers ${homes.join(' and ')}, which are gone and have ${named}`;
+  const gone =
+    homes.length === 1
+      ? `the worker ${homes[0]}, which is gone and has ${named}`
+      : `the workers ${homes.join(' and ')}, which are gone and have ${named}`;
+  return turns.some(({ whenLost }) => whenLost === 'rehome') ? `${gone}, ${describeKept(turns)}` : gone;
+}
+
+/** Why agents wait although they are to go on elsewhere, and what can be done. */
+function describeKept(turns: readonly TurnElsewhere[]): string {
+  const run = turns[0]?.run ?? '';
+  const giveUp = `\`raymond stop ${run} --now\`, then \`raymond resume ${run} --retry --when-lost fail\``;
+  return `with a clone or worktree that may hold work which is nowhere else: start it again, or give that work up with ${giveUp}`;
 }

@@ -16,6 +16,7 @@ export async function spreadWorktree(
   run: string,
   turn: WorktreeTurn,
   take: TakeTurn,
+  warn: (message: string) => void,
 ): Promise<Signal | null> {
   const { agent, home: parentHome, isWanted, place } = turn;
   if (turn.workspace === undefined || parentHome === null) return take(turn);
@@ -40,13 +41,17 @@ export async function spreadWorktree(
     // What cannot be published is worked on where it is.
     const home = published === null ? parentHome : placement.home;
     await database.whenReachable(() => notePublished(database, run, agent, { home, published }));
-    if (published === null) return take(turn);
+    if (published === null) {
+      const reason = signal.kind === 'worktree_refused' ? `: ${signal.message}` : '';
+      warn(`${agent} stays on ${parentHome}: its commit could not be pushed for ${placement.home}${reason}`);
+      return take(turn);
+    }
   }
   const { home } = placement;
   const signal = await take({ ...turn, home, transfer: { kind: 'clone', ...published } });
   if (signal?.kind === 'home_lost' && isWanted) {
     await database.whenReachable(() => placeAgain(database, { run, agent, parentHome }, { home, published }));
-    return spreadWorktree(database, run, turn, take);
+    return spreadWorktree(database, run, turn, take, warn);
   }
   // What is half made there is nobody's concern.
   if (signal?.kind === 'home_lost')

@@ -73,7 +73,11 @@ export class TravellingRun implements World {
 
   take = (turn: Turn): Promise<Signal | null> => {
     if (turn.kind !== 'worktree') return this.takeAtHome(turn);
-    return spreadWorktree(this.travel.database, this.latest.id, turn, this.takeAtHome);
+    const { agent, state } = turn;
+    const { database } = this.travel;
+    const warn = (message: string): void =>
+      this.start.send({ kind: 'noticed', at: database.clock.now(), about: { agent, state }, message });
+    return spreadWorktree(database, this.latest.id, turn, this.takeAtHome, warn);
   };
 
   end = (agent: string): void => {
@@ -167,10 +171,9 @@ export class TravellingRun implements World {
     const { whenLost } = this.start;
     // Where nobody has worked yet, nothing is to be waited for. In the clone of a run there may be work that nobody has pushed.
     const isUnused = turn.kind === 'worktree' && turn.transfer?.kind === 'clone';
-    const isClone = turn.kind === 'workspace';
     return {
       ...travelling,
-      whenLost: isUnused ? 'rehome' : isClone && whenLost === 'rehome' ? 'wait' : whenLost,
+      whenLost: isUnused ? 'rehome' : whenLost,
       isScript: turn.kind === 'script',
       canMove: () =>
         isUnused || (this.latest.workspace === null && getAgent(this.latest, turn.agent).worktree === null),

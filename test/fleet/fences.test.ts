@@ -1,11 +1,18 @@
 import type { QueryResultRow } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { due } from '../../src/core/due.ts';
+import type { World } from '../../src/engine/world.ts';
 import { createConversationCopies } from '../../src/fleet/conversation-rows.ts';
 import type { Database } from '../../src/fleet/database.ts';
+import { LostHomes } from '../../src/fleet/lost-homes.ts';
+import { QueueClient } from '../../src/fleet/queues.ts';
 import { Requests } from '../../src/fleet/requests.ts';
+import { Travel } from '../../src/fleet/travel.ts';
 import { acceptTurn, insertTurn, withdrawTurn } from '../../src/fleet/travel-rows.ts';
+import { TravellingRun } from '../../src/fleet/travelling-run.ts';
 import { claimWorkerName, type WorkerName } from '../../src/fleet/worker-name.ts';
 import { PostgresServer } from '../postgres/server.ts';
+import { fixedHistory } from '../store/run-history.ts';
 import { Fleet } from './fleet.ts';
 
 let server: PostgresServer;
@@ -93,6 +100,37 @@ test('a worker reads the answers to the questions that wait, and no others', asy
   read.length = 0;
   await requests.look();
   expect(read).toStrictEqual([]);
+});
+
+test('who does not drive a run any longer waits for no turn of it', async () => {
+  const { run } = fixedHistory(1);
+  await addRun(run.id, 1);
+  const queues = await QueueClient.open(database);
+  const lostHomes = new LostHomes(database, { stopOf: () => null }, { name: 'one', token: '' });
+  const worker = { name: 'one', leaving: new AbortController().signal, warn: expect.fail };
+  const initial = { ...run, agents: run.agents.map((agent) => ({ ...agent, home: 'two' })) };
+  const unused = (): never => expect.fail('nothing is done here');
+  const world: World = { prepare: unused, take: unused, save: unused, end: unused, notify: unused };
+  const travelling = new TravellingRun(new Travel(database, queues, worker, lostHomes), {
+    initial,
+    whenLost: 'wait',
+    sentBefore: new Set(),
+    formerBootId: null,
+    retry: false,
+    life: 1,
+    world,
+    here: world,
+    send: unused,
+  });
+  const [turn] = due(initial);
+  if (turn === undefined) return expect.fail('nothing is due');
+  const taking = travelling.take(turn);
+  const sent = (): Promise<readonly unknown[]> =>
+    database.query('select home from raymond.travelling where run = $1', [run.id]);
+  await expect.poll(sent, { timeout: 20_000 }).toStrictEqual([{ home: 'two' }]);
+  travelling.close();
+  expect(await taking).toBeNull();
+  await queues.close();
 });
 
 test('of several that take a new name at the same moment, one gets it', async () => {

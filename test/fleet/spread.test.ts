@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { git } from '../git.ts';
@@ -116,6 +116,49 @@ describe('workers with worktrees of their own, in a run that works in a clone', 
     expect(trace().map((line) => line.slice(4))).toStrictEqual(Array(4).fill('two app'));
     for (const n of [1, 2, 3, 4])
       expect(gitHere('-C', remote, 'log', '--format=%s', `raymond/wide/main_work${n}`)).toBe(`part ${n}\ntwo\nfirst`);
+  });
+
+  test('stay with their parent, and the run says why, if its commit cannot be pushed', async () => {
+    fleet.write({ ...SPREAD, 'spread/END.sh': `rm ${file('refuse')}\n${SPREAD['spread/END.sh']}`, refuse: '' });
+    const remote = makeRemote();
+    const hook = `#!/bin/sh\nif [ -e '${file('refuse')}' ] && grep -q main_work; then exit 1; fi\nexit 0\n`;
+    writeFileSync(join(remote, 'hooks/pre-receive'), hook, { mode: 0o755 });
+    await Promise.all([startWorker('one'), startWorker('two')]);
+    const ended = await fleet.run('run', 'spread', '--run-id', 'wide', '--workspace', remote);
+    expect(ended, ended.err).toMatchObject({ code: 0, out: 'joined\n' });
+    expect(new Set(trace().map((line) => line.split(' ')[0])).size).toBe(1);
+    const [parent, other] = trace()[0]?.startsWith('one') ? ['one', 'two'] : ['two', 'one'];
+    const said = new RegExp(
+      `main_work\\d stays on ${parent}: its commit could not be pushed for ${other}: .*pre-receive hook declined`,
+    );
+    expect(ended.err).toMatch(said);
+    expect((await fleet.run('logs', 'wide')).out).toMatch(said);
+    expect((await fleet.run('status', 'wide')).out.replace(/\s+/g, ' ')).toMatch(said);
+  });
+
+  test('wait for a worker that is gone, although they are to go on elsewhere; the run says why, and the work can be given up', async () => {
+    fleet.write({ ...SPREAD, gate: '' });
+    const remote = makeRemote();
+    await fleet.database.query(`update raymond.about set worker_deadline = '2 seconds'`);
+    const workers = await Promise.all([startWorker('one'), startWorker('two')]);
+    const follower = fleet.start(['run', 'spread', '--run-id', 'wide', '--workspace', remote, '--when-lost', 'rehome']);
+    await expect.poll(() => (existsSync(file('trace')) ? trace().length : 0), { timeout: 30_000 }).toBe(4);
+    const [row] = await fleet.database.query<{ driver: string }>('select driver from raymond.runs');
+    const lost = workers.find((_, index) => row?.driver !== ['one', 'two'][index]);
+    await lost?.kill('SIGKILL');
+    const kept =
+      'with a clone or worktree that may hold work which is nowhere else: start it again, or give that work up';
+    await follower.says(kept);
+    const { out } = await fleet.run('status', 'wide');
+    expect(out.replace(/\s+/g, ' ')).toContain(kept);
+    await fleet.run('stop', 'wide', '--now');
+    expect((await follower.ended).code).toBe(3);
+    unlinkSync(file('gate'));
+    const ended = await fleet.run('resume', 'wide', '--retry', '--when-lost', 'fail');
+    expect(ended, ended.err).toMatchObject({ code: 0, out: 'joined\n' });
+    expect(ended.err).toContain('`resume --retry` tries again once that worker is back');
+    const results: readonly { status: string }[] = JSON.parse(readFileSync(file('trace.json'), 'utf8'));
+    expect(results.map(({ status }) => status).toSorted()).toStrictEqual(['ended', 'ended', 'failed', 'failed']);
   });
 
   test('get another home if theirs is gone before they could begin', async () => {

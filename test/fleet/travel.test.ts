@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Command, type Ended, type Fleet, WAIT_FOR_OPEN } from './fleet.ts';
@@ -136,5 +136,19 @@ describe('turns of an agent that is at home elsewhere', { timeout: 90_000 }, () 
     const status = JSON.parse((await fleet.run('status', 'far', '--json')).out);
     expect(status).toMatchObject({ status: 'completed', cost_usd: 0.05 });
     expect(status.agents.map(({ home }: { readonly home: string }) => home)).toStrictEqual(Array(4).fill('two'));
+  });
+
+  test('wait while their worker cannot take them; status says why, and they go on as soon as it can', async () => {
+    // As a full disk would: the workflow cannot be unpacked there.
+    fleet.write({ ...GATE, open: '', 'workers/two/.raymond/workflows': '' });
+    const { ended } = await startRun('gate');
+    const [, home] = await Promise.all([startDriver(), startHome()]);
+    await home.says('turn 1 of main in far could not be taken');
+    const status = async (): Promise<string> => (await fleet.run('status', 'far')).out;
+    await expect.poll(status, { timeout: 20_000 }).toContain('the worker two, which cannot take a turn: ');
+    unlinkSync(file('workers/two/.raymond/workflows'));
+    expect(await ended).toMatchObject({ code: 0, out: 'through\n' });
+    expect(trace()).toBe('start two\ngate two\nafter two\n');
+    expect(await status()).not.toContain('cannot take a turn');
   });
 });

@@ -42,7 +42,8 @@ function moveHome(run: Run, agent: Agent, signal: HomeLost & { readonly to: stri
 /** Fails an agent. No guard leads it elsewhere: it would be at the same worker. */
 function failWithHome(run: Run, agent: Agent, { at, home, mayHaveRun }: HomeLost): Step {
   const { id, state, phase } = agent;
-  const message = `${turnSubjectOf(agent)}: ${describeGone(home)}, with its conversation and its folder; ${FAIL_HINT}`;
+  const hint = agent.worktree === null && run.workspace === null ? FAIL_HINT : FAIL_HINT_WITH_WORK;
+  const message = `${turnSubjectOf(agent)}: ${describeGone(home)}, with its conversation and its folder; ${hint}`;
   if (isLeaving(agent) && phase.kind === 'worktree' && phase.outcome !== null) {
     const ended = finishAgent(run, agent, phase.outcome, at);
     const left = `${describeGone(home)}: what is in the worktree of ${id} is not known`;
@@ -58,6 +59,9 @@ function failWithHome(run: Run, agent: Agent, { at, home, mayHaveRun }: HomeLost
 
 const RETRY_HINT = '`resume --retry` runs it again';
 const FAIL_HINT = '`resume --retry` tries again, with `--when-lost rehome` at another worker';
+
+/** What is in its clone or worktree is at that worker. */
+const FAIL_HINT_WITH_WORK = '`resume --retry` tries again once that worker is back';
 
 const describeGone = (home: string): string => `the worker ${home} is gone`;
 
