@@ -19,13 +19,16 @@ import { createDatabaseWords } from './worker-words.ts';
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 
-/** Drives a run until it has ended. True if it has; false if it is for another process to go on with it. */
-export async function driveRun(request: DriveRequest, worker: WorkerContext): Promise<boolean> {
+/**
+ * Drives a run until it has ended, or `lost` is aborted because another worker drives it. True if it has ended here; false if it is
+ * for another process to go on with it.
+ */
+export async function driveRun(request: DriveRequest, worker: WorkerContext, lost: AbortSignal): Promise<boolean> {
   const { run: id } = request;
   const { database } = worker;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
     try {
-      const handle = await openRun(request, worker);
+      const handle = await openRun(request, worker, lost);
       if (handle === null) return true;
       const { status } = await handle.finished;
       if (status === 'running') return false;
@@ -43,7 +46,7 @@ export async function driveRun(request: DriveRequest, worker: WorkerContext): Pr
       const reason = describeError(error);
       worker.warn(`${id} could not go on, and is tried again in ${waitMs / 1000} s: ${reason}`);
       await noteWait(worker, id, reason).catch(() => {});
-      await Promise.race([delay(waitMs), onceAborted(worker.leaving)]);
+      await Promise.race([delay(waitMs), onceAborted(worker.leaving), onceAborted(lost)]);
       if (worker.leaving.aborted) return false;
     }
   }
@@ -79,7 +82,7 @@ async function hasMoved(database: Database, { run, move = 0 }: DriveRequest): Pr
 }
 
 /** Takes a run up; null if it has ended already, or has moved. */
-async function openRun(request: DriveRequest, worker: WorkerContext): Promise<RunHandle | null> {
+async function openRun(request: DriveRequest, worker: WorkerContext, lost: AbortSignal): Promise<RunHandle | null> {
   const { database, requests, layout, env, bootId, travel } = worker;
   const { run: id, life, move = 0, from } = request;
   const row = await database.whenReachable(() => readRow(database, id));
@@ -100,10 +103,13 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
   const whenLost = (isFirstTime ? request.options.whenLost : undefined) ?? run.options.whenLost;
   const retry = isFirstTime && request.retry;
   const sentBefore = await travel.findSent(id);
+  const failed = new AbortController();
   const runtime: Runtime = {
     ...runtimeOf(run),
+    lost: AbortSignal.any([lost, failed.signal]),
     copies: createConversationCopies(database, id, worker.name, worker.warn, epoch),
     async beforeStart() {
+      lost.throwIfAborted();
       const gaps = worker.countGaps();
       if (gaps === seenGaps) return;
       const now = await database.whenReachable(() => readRow(database, id));
@@ -136,9 +142,16 @@ async function openRun(request: DriveRequest, worker: WorkerContext): Promise<Ru
   handle.finished.then(stopWaiting, stopWaiting);
   // Before anything is begun: the next look for requests may come too late.
   if (row.stop !== null) handle.stop();
-  await database.whenReachable(() =>
-    database.query('update raymond.runs set begun = $2, announced = $3 where id = $1', [id, life, move]),
-  );
+  try {
+    await database.whenReachable(() =>
+      database.query('update raymond.runs set begun = $2, announced = $3 where id = $1', [id, life, move]),
+    );
+  } catch (error) {
+    // It is opened again, and has one driver at a time also within this process.
+    failed.abort(error);
+    await handle.finished.catch(() => {});
+    throw error;
+  }
   return handle;
 }
 

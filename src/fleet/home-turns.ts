@@ -7,6 +7,7 @@ import { getAgent, type Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
 import type { WorkspaceTurn, WorktreeTurn } from '../core/worktree-turns.ts';
 import { errorMessageOf } from '../errors.ts';
+import { TakenOverError } from '../store/opened-run.ts';
 import { failedSignal } from '../turns/signals.ts';
 import { placeUploads } from './database-answers.ts';
 import { type HomeWorld, openHomeWorld, RunCopy } from './home-world.ts';
@@ -34,6 +35,8 @@ interface Room {
 interface Drive {
   readonly move: number;
   readonly over: Promise<unknown>;
+  /** Aborted once the run is known to have moved. */
+  readonly lost: AbortController;
 }
 
 /** A turn that runs here. */
@@ -108,7 +111,7 @@ export class HomeTurns {
     for (const id of guests) if (!going.has(id)) await this.leave(id);
   };
 
-  /** Waits until this process has found out that another worker drives a run, if it has driven the run itself: turns have one keeper. */
+  /** Gives a run up that this process has driven and another worker drives now: turns have one keeper. */
   private async overtaken(run: string): Promise<void> {
     const { database } = this.worker;
     if (!this.drives.has(run)) return;
@@ -116,13 +119,15 @@ export class HomeTurns {
       database.query<{ move: number }>('select move from raymond.runs where id = $1', [run]),
     );
     const former = (this.drives.get(run) ?? []).filter(({ move }) => move < (rows[0]?.move ?? 0));
+    for (const { lost } of former) lost.abort(new TakenOverError(run));
     await Promise.allSettled(former.map(({ over }) => over));
   }
 
   /** Drives a run from here: its conversations are free for that, as soon as what is under way in them has ended. */
-  async besides<T>({ run, move = 0 }: DriveRequest, drive: () => Promise<T>): Promise<T> {
-    const over = this.leave(run).then(drive);
-    const driving = { move, over };
+  async besides<T>({ run, move = 0 }: DriveRequest, drive: (lost: AbortSignal) => Promise<T>): Promise<T> {
+    const lost = new AbortController();
+    const over = this.leave(run).then(() => drive(lost.signal));
+    const driving = { move, over, lost };
     this.drives.set(run, [...(this.drives.get(run) ?? []), driving]);
     try {
       return await over;

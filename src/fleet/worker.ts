@@ -117,7 +117,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     }
     if (leaving.signal.aborted) return NEVER;
     say(`${wanted.run} is taken up`);
-    const driving = homeTurns.besides(wanted, () => driveRun(wanted, worker));
+    const driving = homeTurns.besides(wanted, (lost) => driveRun(wanted, worker, lost));
     // Its entry in the queue stays for whoever goes on with the run.
     if (!(await during(driving))) return NEVER;
     say(`${wanted.run} has ended`);

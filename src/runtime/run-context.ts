@@ -38,6 +38,8 @@ export interface Runtime {
   readonly killed: AbortSignal | null;
   /** Once aborted, the run begins nothing more, lets running turns finish and is left to another process; null if it never is. */
   readonly leaving: AbortSignal | null;
+  /** Aborted when this process has lost the run, with an error for it: it saves and begins nothing more, and running turns go on by themselves. */
+  readonly lost: AbortSignal | null;
   /** Called right before a process of a turn is started; throws if this process has lost the run. Null where nobody can take it. */
   readonly beforeStart: (() => Promise<void>) | null;
   /** Limits the processes without a turn of all runs of this process; null where each run has its own limit only. */
@@ -62,6 +64,7 @@ export const PRODUCTION: Runtime = {
   isGuest: false,
   killed: null,
   leaving: null,
+  lost: null,
   beforeStart: null,
   idleLimit: null,
   isSandbox: false,

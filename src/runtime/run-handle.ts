@@ -103,6 +103,10 @@ export function launchRun(
     killing.abort();
   };
 
+  const fail = (): void => inbox.fail(runtime.lost?.reason);
+  if (runtime.lost?.aborted) fail();
+  runtime.lost?.addEventListener('abort', fail, { once: true });
+
   const driveToEnd = async (): Promise<Run> => {
     const stopWatching = watchRequests(store, {
       onStop: (stage) => (stage === 'now' ? kill() : stop()),

@@ -90,6 +90,7 @@ export function startSimulatedProcess(
     createAnswers: createAnswerSource,
     createWords: createFileWords,
     copies: null,
+    lost: null,
     beforeStart: null,
     historyFiles: false,
     debugFiles: false,
