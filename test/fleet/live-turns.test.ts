@@ -30,7 +30,9 @@ function setUp() {
   const nothing = async (): Promise<never> => NEVER;
   const world = worker.wrap(
     { prepare: nothing, save: nothing, end: () => {}, notify: () => {}, take: () => over },
-    ...(['r1', () => source, true] as const),
+    'r1',
+    () => source,
+    true,
   );
   const turn = { ...TURN, kind: 'script' } as Parameters<typeof world.take>[0];
   const taken = world.take(turn);
@@ -38,7 +40,8 @@ function setUp() {
   const reader = new LiveTurns(fleet.database, files);
   const say = (text: string): void => appendFileSync(join(source, 'stdout'), text);
   return {
-    ...{ say, worker, reader, files },
+    say,
+    files,
     /** Lets the turn end as a worker does. */
     async finish() {
       await insertTurnFiles(fleet.database, 'r1', TURN, source);

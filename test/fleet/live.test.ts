@@ -32,7 +32,7 @@ const says = (read: () => string, text: string): Promise<void> =>
 const countPieces = async (): Promise<number> =>
   (await fleet.database.query<{ count: number }>('select count(*)::integer from raymond.output'))[0]?.count ?? -1;
 
-describe('what a script says', { timeout: 60_000 }, () => {
+describe('what a script says', { timeout: 100_000 }, () => {
   for (const [place, home] of [
     ['on the worker that drives the run', 'one'],
     ['on another worker', 'two'],
@@ -47,15 +47,17 @@ describe('what a script says', { timeout: 60_000 }, () => {
       expect(run.err).toContain('shown at once');
       const logs = fleet.start(['logs', 'r1', '--follow']);
       const raw = fleet.start(['logs', 'r1', '--follow', '--raw']);
-      await Promise.all([says(() => logs.out, 'line 1'), says(() => raw.out, 'trouble 1')]);
+      const resumed = fleet.start(['resume', 'r1', '--verbose']);
+      await Promise.all([logs, raw, resumed].map((each) => says(() => each.out + each.err, 'trouble 1')));
       await workers[home].kill('SIGKILL');
       await fleet.worker(home, ...(home === 'one' ? ['--label', 'drives=yes'] : []));
       goOn(1);
-      await Promise.all([run, logs, raw].map((each) => says(() => each.out + each.err, 'trouble 2')));
+      const followers = [run, logs, raw, resumed];
+      await Promise.all(followers.map((each) => says(() => each.out + each.err, 'trouble 2')));
       expect(await countPieces()).toBeGreaterThan(0);
       goOn(2);
-      const ended = await Promise.all([run, logs, raw].map((each) => each.ended));
-      expect(ended.map(({ code }) => code)).toStrictEqual([0, 0, 0]);
+      const ended = await Promise.all(followers.map((each) => each.ended));
+      expect(ended.map(({ code }) => code)).toStrictEqual([0, 0, 0, 0]);
       for (const { out, err } of ended)
         for (const line of ['line 1', 'trouble 1', 'line 2', 'trouble 2', 'last', 'shown at once'])
           expect.soft([line, count(out + err, line)]).toStrictEqual([line, 1]);
@@ -97,8 +99,14 @@ describe('what a script says', { timeout: 60_000 }, () => {
     const database = await openDatabaseRuns(fleet.address);
     const { name, reader, stop, prunePlace } = database;
     const server = await startServer({
-      ...{ host: '127.0.0.1', port: 0, roots: [fleet.folder], cwd: fleet.folder, env: process.env },
-      ...{ command: [process.execPath, resolve('dist/raymond.js')], version: '1', report: () => {} },
+      host: '127.0.0.1',
+      port: 0,
+      roots: [fleet.folder],
+      cwd: fleet.folder,
+      env: process.env,
+      command: [process.execPath, resolve('dist/raymond.js')],
+      version: '1',
+      report: () => {},
       database: { name, control: { location: reader, stop, prunePlace } },
     });
     const leaving = new AbortController();
@@ -138,13 +146,17 @@ describe('what a script says', { timeout: 60_000 }, () => {
 const newest = PINNED.at(-1);
 const why = newest?.isInstalled ? '' : ' (skipped: node test/claude-code/install.mjs installs it)';
 
-describe.skipIf(!newest?.isInstalled)(`what Claude Code does${why}`, { timeout: 60_000 }, () => {
+describe.skipIf(!newest?.isInstalled)(`what Claude Code does${why}`, { timeout: 100_000 }, () => {
   async function startWorker(api: MessagesApi, name: string, ...args: readonly string[]): Promise<Command> {
     const home = join(fleet.folder, 'homes', name);
     mkdirSync(home, { recursive: true });
     const worker = fleet.start(['worker', '--name', name, '--folder', join(fleet.folder, name), ...args], {
-      ...{ HOME: home, TMPDIR: home, CLAUDE_CODE_TMPDIR: home },
-      ...{ ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'made-up', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+      HOME: home,
+      TMPDIR: home,
+      CLAUDE_CODE_TMPDIR: home,
+      ANTHROPIC_BASE_URL: api.url,
+      ANTHROPIC_API_KEY: 'made-up',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     });
     await worker.says('is ready');
     return worker;
@@ -158,7 +170,15 @@ describe.skipIf(!newest?.isInstalled)(`what Claude Code does${why}`, { timeout: 
         'talk/START.md': `begin «fail 529 1» «say Let me see.» «+tool Bash {"command":"${wait}"}» «say <result>over</result>»`,
       });
       const run = fleet.start([
-        ...['run', 'talk', '--run-id', 'r1', '--verbose', '--claude', newest?.path ?? '', '--label', 'drives=yes'],
+        'run',
+        'talk',
+        '--run-id',
+        'r1',
+        '--verbose',
+        '--claude',
+        newest?.path ?? '',
+        '--label',
+        'drives=yes',
       ]);
       await fleet.setHome('r1', 'two');
       await startWorker(api, 'one', '--label', 'drives=yes');
