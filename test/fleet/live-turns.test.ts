@@ -15,6 +15,8 @@ useFleet('each', async (opened) => {
 });
 
 const TURN = { agent: 'main', number: 1, state: 'START.sh' };
+/** So often a worker has to look to send all that is written at once here. */
+const MAX_LOOKS = 24;
 const NEVER = new Promise<never>(() => {});
 
 /** A turn whose files are written by hand, on a worker that sends them, and somebody who follows it. */
@@ -65,9 +67,9 @@ function setUp() {
     },
     /** Lets the worker send all that is new; somebody who `isSlow` looks only at the end. */
     async catchUp(isSlow = false) {
-      for (let looks = 0; looks < 40; looks += 1) {
+      for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
         await worker.look();
-        if (!isSlow || looks === 39) await reader.look('r1');
+        if (!isSlow || looks === MAX_LOOKS - 1) await reader.look('r1');
       }
     },
   };
@@ -95,26 +97,25 @@ test('what a turn says is put together byte by byte, and completed from its end'
 
 test('of output that is long, those who come late get the end in whole lines, and nothing grows for ever', async () => {
   const { say, follow, catchUp, finish, files } = setUp();
-  say(numbered(0, 100_000));
+  say(numbered(0, 60_000));
   const read = await follow();
   await catchUp();
   const [first = ''] = read().split('\n');
-  expect(Number(first)).toBeGreaterThan(50_000);
-  expect(read()).toBe(numbered(Number(first), 100_000));
-  say(numbered(100_000, 200_000));
+  expect(Number(first)).toBeGreaterThan(15_000);
+  expect(read()).toBe(numbered(Number(first), 60_000));
+  say(numbered(60_000, 100_000));
   await catchUp();
-  expect(read()).toBe(numbered(Number(first), 200_000));
+  expect(read()).toBe(numbered(Number(first), 100_000));
   const [kept] = await fleet.database.query<{ size: number }>(
     'select sum(length(bytes))::integer as size from raymond.output',
   );
   expect(kept?.size).toBeLessThan(9 << 20);
-  say(numbered(200_000, 200_010));
-  say(`${numbered(200_010, 300_000)}half`);
+  say(`${numbered(100_000, 200_000)}half`);
   await catchUp(true);
   const lines = read().split('\n');
-  expect([lines.at(-1), Number(lines.at(-2))]).toStrictEqual(['half', 299_999]);
+  expect([lines.at(-1), Number(lines.at(-2))]).toStrictEqual(['half', 199_999]);
   const numbers = lines.slice(0, -1).map(Number);
-  expect(numbers.length).toBeGreaterThan(100_000);
+  expect(numbers.length).toBeGreaterThan(90_000);
   expect(numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))).toBe(true);
   say(' a line\n');
   await finish();
