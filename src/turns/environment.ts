@@ -10,8 +10,8 @@ const MAX_VARIABLE_BYTES = 100 * 1024;
 /** No failure needs more words. */
 const MAX_ERROR_CHARS = 16 * 1024;
 
-/** The part of our environment that a turn inherits: all but our own variables and those of a Claude Code around us. */
-function inheritEnvironment(env: Environment): Record<string, string> {
+/** The part of our environment that a turn, or git, inherits: all but our own variables and those of a Claude Code around us. */
+export function inheritEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined && !entry[0].startsWith('RAYMOND_') && !CLAUDE_CODE_VARIABLES.includes(entry[0]),

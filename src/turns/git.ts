@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
+import { MARKER_VARIABLE } from '../process/command.ts';
 import { execProgram } from '../process/exec-program.ts';
+import { inheritEnvironment } from './environment.ts';
 import type { Environment } from './turn-context.ts';
 
 /** What a git command has come to: its output, or why it failed. */
@@ -17,6 +19,10 @@ export interface GitOptions {
   readonly env: Environment;
   /** Aborted when it is to end early. */
   readonly signal?: AbortSignal;
+  /** Where its repository is, if it is not to look for itself. */
+  readonly variables?: Environment;
+  /** Whether it is in a repository whose hooks and settings are not those of the user. */
+  readonly isClone?: boolean;
 }
 
 /** A checkout of a large repository takes its time. */
@@ -34,13 +40,23 @@ const NO_QUESTIONS = {
   SSH_ASKPASS: undefined,
 };
 
+/** Programs that a repository can name and that are of no use to Raymond. */
+const NO_PROGRAMS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'];
+
 /** Runs git in a folder. Its messages are in English, so that they can be understood here. */
-export function createGit(cwd: string, { env, signal }: GitOptions): Git {
+export function createGit(cwd: string, { env, signal, variables, isClone = false }: GitOptions): Git {
   const removed = Object.fromEntries(REPOSITORY_VARIABLES.map((name) => [name, undefined]));
-  const gitEnv = { ...env, ...removed, ...NO_QUESTIONS, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
+  const marker = { [MARKER_VARIABLE]: env[MARKER_VARIABLE] };
+  const fixed = { ...NO_QUESTIONS, ...marker, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
+  const gitEnv = { ...inheritEnvironment(env), ...removed, ...variables, ...fixed };
+  const settings = isClone ? NO_PROGRAMS : [];
   const options = { cwd, env: gitEnv, timeoutMs: GIT_TIMEOUT_MS, ...(signal && { signal }) };
   return async (...args) => {
-    const { exitCode, stdout, stderr, spawnError, timedOut } = await execProgram('git', args, options);
+    const { exitCode, stdout, stderr, spawnError, timedOut } = await execProgram(
+      'git',
+      [...settings, ...args],
+      options,
+    );
     return {
       ok: exitCode === 0,
       out: stdout.replace(/\n$/, ''),

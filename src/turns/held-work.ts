@@ -1,23 +1,29 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
+import { findClone, isCloneFolder, withCloneGit } from './clone-git.ts';
 import { createGit, type Git, type GitOptions } from './git.ts';
 
 /** A worktree, or a clone, that is on disk. */
 export type LeftPlace = Pick<WorktreePlace, 'path' | 'branch'>;
 
 /** What would be lost with a worktree: changes that are not committed, and commits that no other branch or tag has. */
-export async function findWork(
-  { path, branch }: LeftPlace,
-  options: GitOptions,
-): Promise<Pick<WorktreeContent, 'commits' | 'dirty'> | { readonly problem: string }> {
+export async function findWork(place: LeftPlace, options: GitOptions): Promise<FoundWork> {
+  const { path } = place;
+  const clone = await findClone(path);
+  if (clone !== null) return withCloneGit(clone, options, (git) => lookForWork(git, place));
   const git = createGit(path, options);
   const top = await git('rev-parse', '--show-toplevel');
-  if (!top.ok || resolve(top.out) !== (await realpath(path)))
-    return (await isEmptyFolder(path))
-      ? { commits: 0, dirty: false }
-      : { problem: 'it is no worktree of a git repository' };
+  if (top.ok && resolve(top.out) === (await realpath(path))) return lookForWork(git, place);
+  return (await isEmptyFolder(path))
+    ? { commits: 0, dirty: false }
+    : { problem: 'it is no worktree of a git repository' };
+}
+
+type FoundWork = Pick<WorktreeContent, 'commits' | 'dirty'> | { readonly problem: string };
+
+async function lookForWork(git: Git, { path, branch }: LeftPlace): Promise<FoundWork> {
   // With a clone all its branches are lost, with a worktree only the one that it is on.
   const [own, others] = isCloneFolder(path)
     ? [['--branches'], ['--remotes', '--tags']]
@@ -30,9 +36,12 @@ export async function findWork(
   return { commits: Number(count.out), dirty: status.out !== '' };
 }
 
-/** What nobody would have any more without the clone, besides changes in its files; null for nothing. */
-export async function findMore(git: Git, base?: string): Promise<string | null> {
-  const known = ['--remotes', '--tags', ...(base === undefined ? [] : [base])];
+/** What nobody would have any more without a clone, besides changes in its files; null for nothing. By what the clone knows of its remote. */
+export const findMoreInClone = (path: string, options: GitOptions): Promise<string | null> =>
+  withCloneGit({ path, repository: join(path, '.git') }, options, (git) => findMore(git, ['--remotes', '--tags']));
+
+/** What nobody would have any more without the clone, besides changes in its files and these commits; null for nothing. */
+export async function findMore(git: Git, known: readonly string[]): Promise<string | null> {
   const [count, stash, trees] = await Promise.all([
     git('rev-list', '--count', '--branches', 'HEAD', '--not', ...known, '--'),
     git('rev-parse', '--verify', '--quiet', 'refs/stash'),
@@ -61,14 +70,10 @@ export async function findWorkInTheWay(place: LeftPlace, options: GitOptions): P
     ...(commits > 0 ? [`${commits} ${commits === 1 ? 'commit' : 'commits'} that nobody else has`] : []),
     ...(dirty ? ['changes that are not committed'] : []),
   ].join(' and ');
-  const more = held === '' && isCloneFolder(path) ? await findMore(createGit(path, options)) : null;
+  const more = held === '' && isCloneFolder(path) ? await findMoreInClone(path, options) : null;
   if (held === '' && more === null) return null;
   return `${path} is there already and holds ${more ?? held}: ${advice}`;
 }
-
-/** Whether a folder is a whole repository, and not only a worktree of one. */
-export const isCloneFolder = (path: string): boolean =>
-  statSync(join(path, '.git'), { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** Whether there is nothing in a folder. */
 export const isEmptyFolder = async (path: string): Promise<boolean> => (await readdir(path)).length === 0;

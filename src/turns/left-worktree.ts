@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { findClone, isCloneFolder } from './clone-git.ts';
 import { createGit, type GitOptions } from './git.ts';
-import { findMore, findWork, isCloneFolder, isEmptyFolder, type LeftPlace } from './held-work.ts';
+import { findMoreInClone, findWork, isEmptyFolder, type LeftPlace } from './held-work.ts';
 import { removeClone } from './workspace.ts';
 import { deleteBranch, removeWorktree } from './worktree.ts';
 
@@ -15,12 +16,13 @@ export async function removeLeftWorktree({ path, branch }: LeftPlace, options: G
     return null;
   }
   if (isCloneFolder(path)) {
-    const more = await findMore(createGit(path, options));
+    const more = await findMoreInClone(path, options);
     return more === null ? removeClone(path) : `it holds ${more}`;
   }
-  const common = await createGit(path, options)('rev-parse', '--git-common-dir');
+  const gitOptions = { ...options, isClone: (await findClone(path)) !== null };
+  const common = await createGit(path, gitOptions)('rev-parse', '--git-common-dir');
   if (!common.ok) return common.error;
-  const git = createGit(resolve(path, common.out), options);
+  const git = createGit(resolve(path, common.out), gitOptions);
   const problem = await removeWorktree(git, path);
   if (problem === null) await deleteBranch(git, branch);
   return problem;

@@ -8,6 +8,7 @@ import { hasWildcard, matchesGlob } from '../core/glob.ts';
 import { readTags } from '../core/tag.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { execProgram } from '../process/exec-program.ts';
+import { inheritEnvironment } from './environment.ts';
 import type { Environment, TurnContext } from './turn-context.ts';
 
 /** The result of looking at what shows progress: a text that changes with it, or why there is none. */
@@ -56,7 +57,7 @@ const REPOSITORY_PATHS = [':/', ':(top,exclude,glob)**/.raymond/**'];
 /** Asks git for the commit, the branch and all files that differ from them or are new. */
 const askGitStatus = (cwd: string, env: Environment, timeoutMs: number): ReturnType<typeof execProgram> =>
   execProgram('git', ['status', ...STATUS_OPTIONS, '--', ...REPOSITORY_PATHS], {
-    ...{ cwd, env: { ...env, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' }, timeoutMs },
+    ...{ cwd, env: { ...inheritEnvironment(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' }, timeoutMs },
   });
 const STATUS_OPTIONS = [
   '--porcelain=v2',
@@ -79,7 +80,7 @@ async function lookAtRepository({ env }: TurnContext, cwd: string): Promise<Look
     askGitStatus(cwd, env, GIT_TIMEOUT_MS),
     execProgram('git', ['rev-parse', '--show-toplevel'], {
       cwd,
-      env: { ...env, LC_ALL: 'C' },
+      env: { ...inheritEnvironment(env), LC_ALL: 'C' },
       timeoutMs: GIT_TIMEOUT_MS,
     }),
   ]);

@@ -1,5 +1,20 @@
 import type { Git } from './git.ts';
 
+/** The branches and tags of a repository elsewhere: their names, each with its commit; or why they are not known. */
+export async function listRemote(
+  git: Git,
+  remote: string,
+): Promise<ReadonlyMap<string, string> | { readonly problem: string }> {
+  const { ok, out, error } = await git(...NO_STALLS, 'ls-remote', '--quiet', '--heads', '--tags', '--', remote);
+  if (!ok) return { problem: explainRemoteError(error, remote) };
+  return new Map(
+    out.split('\n').flatMap((line): [string, string][] => {
+      const [commit, name] = line.split('\t');
+      return commit === undefined || name === undefined ? [] : [[name, commit]];
+    }),
+  );
+}
+
 /** Pushes a branch, never by force, and notes that it is there; returns why that was not possible. */
 export async function pushBranch(git: Git, remote: string, branch: string): Promise<string | null> {
   const ref = `refs/heads/${branch}`;
@@ -7,9 +22,15 @@ export async function pushBranch(git: Git, remote: string, branch: string): Prom
   if (!tip.ok) return `the branch ${branch} is gone: ${tip.error}`;
   // By its address: the name of a remote in a clone can be made to mean another one by whoever works there.
   const { ok, error } = await git(...NO_STALLS, 'push', '--quiet', '--', remote, `${tip.out}:${ref}`);
-  if (!ok) return explainPushError(error, remote, branch);
+  if (!ok && !(await isContained(git, remote, ref, tip.out))) return explainPushError(error, remote, branch);
   await git('update-ref', `refs/remotes/${REMOTE_NAME}/${branch}`, tip.out);
   return null;
+}
+
+/** Whether a branch elsewhere has a commit, because somebody has gone on from it. */
+async function isContained(git: Git, remote: string, ref: string, commit: string): Promise<boolean> {
+  if (!(await git(...NO_STALLS, 'fetch', '--quiet', '--no-tags', '--', remote, ref)).ok) return false;
+  return (await git('merge-base', '--is-ancestor', commit, 'FETCH_HEAD')).ok;
 }
 
 /** The name of the repository in its clones. */

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { WorkspaceContent, WorkspacePlace, WorkspaceSource } from '../core/workspace.ts';
+import type { WorkspacePlace, WorkspaceSource } from '../core/workspace.ts';
 import { errorMessageOf } from '../errors.ts';
 import { createGit, type Git, type GitOptions } from './git.ts';
-import { findMore, findWorkInTheWay } from './held-work.ts';
-import { explainRemoteError, NO_STALLS, pushBranch, REMOTE_NAME } from './remote.ts';
+import { findWorkInTheWay } from './held-work.ts';
+import { explainRemoteError, NO_STALLS, REMOTE_NAME } from './remote.ts';
 
 /** A clone to be made: its names, and the repository. With its place if it was there before. */
 export interface WantedWorkspace extends Pick<WorkspacePlace, 'path' | 'branch'> {
@@ -121,94 +121,6 @@ async function explainNoStart(git: Git, { git: address, ref }: WorkspaceSource):
   return out === ''
     ? `${address} has no commit yet: make one first`
     : `${address} has no default branch: name one, as ${address}#BRANCH`;
-}
-
-/** What the clone of a run at rest holds; why its commits are not pushed, and what else is odd. */
-export interface LeftWorkspace {
-  readonly content: WorkspaceContent;
-  readonly problem?: string;
-  readonly warning?: string;
-}
-
-/**
- * Pushes what a run has committed, and removes its clone if the run is over and everything in it is pushed. If it is gone, a crash came after
- * that or somebody removed it: then what was pushed of it is looked at, and nobody is told that this is all.
- */
-export async function leaveWorkspace(
-  wanted: LeavableWorkspace,
-  isOver: boolean,
-  options: GitOptions,
-): Promise<LeftWorkspace> {
-  const wasGone = !existsSync(wanted.path);
-  const left = await pushAndRemove(wanted, isOver, options);
-  if (!wasGone || left.problem !== undefined) return left;
-  const warning = `the clone ${wanted.path} was gone: what was in it and not pushed before is lost`;
-  return { ...left, warning: left.warning === undefined ? warning : `${warning}; ${left.warning}` };
-}
-
-type LeavableWorkspace = WantedWorkspace & { readonly place: WorkspacePlace };
-
-async function pushAndRemove(wanted: LeavableWorkspace, isOver: boolean, options: GitOptions): Promise<LeftWorkspace> {
-  const opened = await openWorkspace(wanted, options);
-  const unknown = { kept: existsSync(wanted.path), commits: 0, dirty: false, pushed: false };
-  if ('message' in opened)
-    return { content: unknown, problem: `the clone ${wanted.path} is gone, and ${opened.message}` };
-  const { place } = opened;
-  if (wanted.place.path !== place.path)
-    return {
-      content: unknown,
-      problem: `the clone ${wanted.place.path} is not on this machine: what is only in it is not pushed`,
-    };
-  const git = createGit(place.path, options);
-  const held = await inspectClone(git, place);
-  if ('problem' in held)
-    return {
-      content: { ...unknown, kept: true },
-      problem: `what the clone ${place.path} holds is not known: ${held.problem}`,
-    };
-  const { commits, dirty, branches } = held;
-  const problems: string[] = [];
-  for (const branch of branches) {
-    const problem = await pushBranch(git, place.remote, branch);
-    if (problem !== null) problems.push(problem);
-  }
-  if (problems.length > 0) {
-    const problem = `${problems.join('; ')}. What was committed is in ${place.path}${wanted.isOfAgent === true ? '' : ', and a resume pushes it'}`;
-    return { content: { kept: true, commits, dirty, pushed: false }, problem };
-  }
-  const content = { kept: true, commits, dirty, pushed: true };
-  if (!isOver || dirty) return { content };
-  const more = await findMore(git, place.base);
-  if (more !== null) return { content, warning: `the clone ${place.path} stays: it holds ${more}` };
-  const obstacle = await removeClone(place.path);
-  if (obstacle !== null) return { content, warning: `the clone ${place.path} could not be removed: ${obstacle}` };
-  return { content: { ...content, kept: false } };
-}
-
-interface HeldByClone extends Pick<WorkspaceContent, 'commits' | 'dirty'> {
-  /** The branches of the run and of its workers that are not pushed yet. */
-  readonly branches: readonly string[];
-}
-
-async function inspectClone(
-  git: Git,
-  { branch, base }: WorkspacePlace,
-): Promise<HeldByClone | { readonly problem: string }> {
-  const [status, count, own, pushed] = await Promise.all([
-    git('status', '--porcelain', '--untracked-files=normal'),
-    git('rev-list', '--count', `refs/heads/${branch}`, 'HEAD', '--not', base, '--'),
-    git('for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', `refs/heads/${dirname(branch)}/`),
-    git(
-      'for-each-ref',
-      '--format=%(objectname) %(refname:lstrip=3)',
-      `refs/remotes/${REMOTE_NAME}/${dirname(branch)}/`,
-    ),
-  ]);
-  for (const { ok, error } of [status, count, own, pushed]) if (!ok) return { problem: error };
-  const there = new Set(pushed.out.split('\n'));
-  const missing = own.out.split('\n').filter((line) => !there.has(line) && !line.startsWith(base));
-  const branches = missing.flatMap((line) => line.split(' ')[1] ?? []);
-  return { commits: Number(count.out), dirty: status.out !== '', branches };
 }
 
 const removeIfEmpty = (folder: string): Promise<void> => rmdir(folder).catch(() => {});

@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
 import type { PublishedCommit } from '../core/worktree-turns.ts';
-import { createGit, type GitOptions } from './git.ts';
+import { withCloneGit } from './clone-git.ts';
+import { createGit, type Git, type GitOptions } from './git.ts';
 import { findWorkInTheWay, type LeftPlace } from './held-work.ts';
+import { leaveWorkspace } from './leave-workspace.ts';
 import { explainRemoteError, NO_STALLS } from './remote.ts';
-import { leaveWorkspace, openWorkspace, removeClone } from './workspace.ts';
+import { openWorkspace, removeClone } from './workspace.ts';
 import { findRepository, type MadeWorktree, refuseWorktree, type WantedWorktree } from './worktree.ts';
 
 /*
@@ -21,14 +23,14 @@ export async function publishCommit(
   { branch, cwd, workspace }: WantedWorktree,
   options: GitOptions,
 ): Promise<MadeWorktree> {
-  const git = createGit(cwd, options);
-  const found = await findRepository(git, cwd);
+  const found = await findRepository(createGit(cwd, options), cwd);
   if ('message' in found) return found;
   const { prefix, base, repository } = found;
   // Anything else is not for the repository that the run works on.
   if (workspace?.repository !== repository) return { message: `${cwd} is not in the clone of the run` };
   const { remote, path } = workspace;
-  const { ok, error } = await git(...NO_STALLS, 'push', '--quiet', '--', remote, `${base}:refs/heads/${branch}`);
+  const push = [...NO_STALLS, 'push', '--quiet', '--', remote, `${base}:refs/heads/${branch}`];
+  const { ok, error } = await withCloneGit(workspace, options, (git) => git(...push));
   if (!ok) return { message: explainRemoteError(error, remote) };
   return { place: { path, branch, base, repository, remote }, cwd: prefix };
 }
@@ -60,15 +62,13 @@ export async function closeClone(
   place: WorktreePlace,
   options: GitOptions,
 ): Promise<{ readonly content: WorktreeContent; readonly warning?: string }> {
-  await removeUnused(place, options);
+  if (existsSync(place.path)) await withCloneGit(place, options, (git) => removeUnused(git, place));
   const { content, problem, warning = problem } = await leaveWorkspace(wantedOf(place), true, options);
   return { content, ...(warning !== undefined && { warning }) };
 }
 
 /** Removes the branch of an agent that has left nothing from the repository to which it was published, unless somebody else has used it. */
-async function removeUnused({ path, branch, base, remote = '' }: WorktreePlace, options: GitOptions): Promise<void> {
-  if (!existsSync(path)) return;
-  const git = createGit(path, options);
+async function removeUnused(git: Git, { branch, base, remote = '' }: WorktreePlace): Promise<void> {
   const [tip, status] = [await git('rev-parse', `refs/heads/${branch}`), await git('status', '--porcelain')];
   if (tip.out !== base || !status.ok || status.out !== '') return;
   const lease = `--force-with-lease=refs/heads/${branch}:${base}`;

@@ -5,9 +5,10 @@ import type { WorkspaceTurn, WorktreeTurn } from '../core/worktree-turns.ts';
 import { MARKER_VARIABLE } from '../process/command.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
 import type { GitOptions } from './git.ts';
+import { leaveWorkspace } from './leave-workspace.ts';
 import { ensureSandboxRepository, openSandboxWorkspace } from './sandbox-repository.ts';
 import type { TurnContext } from './turn-context.ts';
-import { leaveWorkspace, openWorkspace } from './workspace.ts';
+import { openWorkspace } from './workspace.ts';
 import {
   branchOf,
   closeWorktree,

@@ -3,6 +3,7 @@ import { mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { WorkspacePlace } from '../core/workspace.ts';
 import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
+import { withCloneGit } from './clone-git.ts';
 import { createGit, type Git, type GitOptions } from './git.ts';
 import { findWorkInTheWay, isEmptyFolder, type LeftPlace } from './held-work.ts';
 import { pushBranch } from './remote.ts';
@@ -40,27 +41,28 @@ export async function makeWorktree(
   { path, branch, cwd, workspace }: WantedWorktree,
   options: GitOptions,
 ): Promise<MadeWorktree> {
-  const git = createGit(cwd, options);
-  const found = await findRepository(git, cwd);
+  const found = await findRepository(createGit(cwd, options), cwd);
   if ('message' in found) return found;
   const { prefix, base, repository } = found;
+  const isClone = workspace?.repository === repository;
   // What is in the clone of the run is for the repository that it was cloned from.
-  const remote = workspace?.repository === repository ? { remote: workspace.remote } : {};
-  const place = { path, branch, base, repository, ...remote };
-  const obstacle = await addWorktree(git, place, options);
+  const place = { path, branch, base, repository, ...(isClone && { remote: workspace.remote }) };
+  const obstacle = await addWorktree(createGit(cwd, { ...options, isClone }), place, options);
   return obstacle === null ? { place, cwd: join(path, prefix) } : refuseWorktree(obstacle);
 }
 
 /** Opens the worktree again that a worker has left, as it is; if it was removed since, it is made again. */
 export async function reopenWorktree(place: WorktreePlace, options: GitOptions): Promise<MadeWorktree> {
-  const { path, branch, repository } = place;
-  const git = createGit(repository, options);
+  const { path, branch, repository, remote } = place;
+  const git = createGit(repository, { ...options, isClone: remote !== undefined });
   const registered = await findWorktree(git, path);
   if (registered !== undefined && existsSync(path)) return { place, cwd: path };
   if (existsSync(path) && !(await isEmptyFolder(path))) return refuseWorktree(describeFolderInTheWay(path));
   await removeWorktree(git, path);
-  if (place.remote !== undefined)
-    await git('fetch', '--quiet', '--', place.remote, `refs/heads/${branch}:refs/heads/${branch}`);
+  if (remote !== undefined) {
+    const fetch = ['fetch', '--quiet', '--', remote, `refs/heads/${branch}:refs/heads/${branch}`];
+    await inRepository(place, options, (cloneGit) => cloneGit(...fetch));
+  }
   if (!(await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`)).ok) {
     const obstacle = await addWorktree(git, place, options);
     if (obstacle !== null) return refuseWorktree(obstacle);
@@ -76,10 +78,13 @@ export async function reopenWorktree(place: WorktreePlace, options: GitOptions):
 }
 
 /** Removes what is half made of a worktree in which nobody has worked, and its branch. */
-export async function discardWorktree({ path, branch, cwd }: WantedWorktree, options: GitOptions): Promise<void> {
+export async function discardWorktree(
+  { path, branch, cwd, workspace }: WantedWorktree,
+  options: GitOptions,
+): Promise<void> {
   const found = await findRepository(createGit(cwd, options), cwd);
   if ('message' in found) return;
-  const git = createGit(found.repository, options);
+  const git = createGit(found.repository, { ...options, isClone: workspace?.repository === found.repository });
   const registered = await findWorktree(git, path);
   if (registered?.branch === branch) await removeUnreported(git, registered, { path, branch }, options);
   await git('branch', '--quiet', '-d', branch);
@@ -98,9 +103,11 @@ interface InspectedWorktree {
 export async function closeWorktree(place: WorktreePlace, options: GitOptions): Promise<InspectedWorktree> {
   const { path, branch, repository, remote } = place;
   const inspected = await inspectWorktree(place, options);
-  const git = createGit(repository, options);
+  const git = createGit(repository, { ...options, isClone: remote !== undefined });
   const problem =
-    remote === undefined || inspected.content.commits === 0 ? null : await pushBranch(git, remote, branch);
+    remote === undefined || inspected.content.commits === 0
+      ? null
+      : await inRepository(place, options, (cloneGit) => pushBranch(cloneGit, remote, branch));
   const { content, warning } = remote === undefined ? inspected : afterPush(inspected, problem);
   if (content.kept) return { content, ...(warning !== undefined && { warning }) };
   const obstacle = await removeWorktree(git, path);
@@ -251,24 +258,36 @@ export async function removeWorktree(git: Git, path: string): Promise<string | n
   }
 }
 
-/** What a worktree holds that its repository did not have before: it is kept if that is anything, or not known. */
-async function inspectWorktree(
-  { path, branch, base, repository }: WorktreePlace,
+/** Lets git do something in the repository of a worktree. */
+const inRepository = <Result>(
+  { repository, remote }: WorktreePlace,
   options: GitOptions,
-): Promise<InspectedWorktree> {
+  use: (git: Git) => Promise<Result>,
+): Promise<Result> =>
+  remote === undefined
+    ? use(createGit(repository, options))
+    : withCloneGit({ path: dirname(repository), repository }, options, use);
+
+/** What a worktree holds that its repository did not have before: it is kept if that is anything, or not known. */
+async function inspectWorktree(place: WorktreePlace, options: GitOptions): Promise<InspectedWorktree> {
+  const { path, branch, base, remote } = place;
   if (!existsSync(path)) {
-    const count = await createGit(repository, options)('rev-list', '--count', `${base}..refs/heads/${branch}`, '--');
+    const revisions = `${base}..refs/heads/${branch}`;
+    const count = await inRepository(place, options, (git) => git('rev-list', '--count', revisions, '--'));
     const commits = count.ok ? Number(count.out) : 0;
     const content = { kept: commits > 0, commits, dirty: false };
     return commits > 0
       ? { content, warning: `the worktree ${path} is gone; its branch ${branch} is kept` }
       : { content };
   }
-  const git = createGit(path, options);
-  const [status, count] = await Promise.all([
-    git('status', '--porcelain', '--untracked-files=normal'),
-    git('rev-list', '--count', `${base}..refs/heads/${branch}`, 'HEAD', '--not', base, '--'),
-  ]);
+  const look = (git: Git) =>
+    Promise.all([
+      git('status', '--porcelain', '--untracked-files=normal'),
+      git('rev-list', '--count', `${base}..refs/heads/${branch}`, 'HEAD', '--not', base, '--'),
+    ]);
+  const [status, count] = await (remote === undefined
+    ? look(createGit(path, options))
+    : withCloneGit(place, options, look));
   if (!status.ok || !count.ok) {
     const { error } = status.ok ? count : status;
     const warning = `the worktree ${path} is kept: what it holds is not known (${error})`;

@@ -5,9 +5,11 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -403,6 +405,142 @@ describe('a clone is left', () => {
     });
     writeFileSync(gate, '');
   });
+});
+
+describe('whatever those who work in a clone write into its settings', () => {
+  const SECRET = { ...ENV, RAYMOND_DATABASE: 'postgres://u:secret@host/db' };
+  const HOOKS = ['pre-push', 'reference-transaction', 'post-checkout', 'post-index-change'];
+  /** A command that leaves a trace, with what it finds in its environment. */
+  const trace = (folder: string): string => `env >> '${join(folder, 'trace')}'`;
+  const hook = (path: string, name: string, script: string): void =>
+    writeFileSync(join(path, '.git/hooks', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+
+  test('none of the programs that they name is started', async () => {
+    const { folder, remote, path } = newScene();
+    const place = await made(folder);
+    commit(path);
+    for (const name of HOOKS) hook(path, name, trace(folder));
+    const program = `sh -c "${trace(folder)}; cat" --`;
+    for (const key of ['core.fsmonitor', 'core.sshCommand', 'filter.x.clean', 'credential.helper', 'diff.external'])
+      git(path, 'config', key, program);
+    writeFileSync(join(path, '.git/info/attributes'), '* filter=x\n');
+    utimesSync(join(path, 'a.txt'), 1, 1);
+    expect(await take(folder, { env: SECRET })).toMatchObject({ message: expect.stringContaining('is there already') });
+    expect((await left(folder, place, { env: SECRET })).content).toMatchObject({ kept: false, pushed: true });
+    expect([git(remote, 'show', `${BRANCH}:b.txt`), existsSync(join(folder, 'trace'))]).toStrictEqual(['b.txt', false]);
+  });
+
+  test('no hook is started for the worktree of a worker, and it is pushed to the repository of the run', async () => {
+    const { folder, remote, path } = newScene();
+    const workspace = await made(folder);
+    for (const name of HOOKS) hook(path, name, trace(folder));
+    git(path, 'config', `url.${folder}/work.insteadOf`, remote);
+    const turn = { kind: 'worktree', agent: 'main_w1', state: 'W.md', cwd: path, home: null, workspace } as const;
+    const run = createWorktreeRunner(newTurnContext(folder, { env: SECRET }));
+    const signal = await run({ ...turn, isWanted: true, place: null }, NEVER);
+    if (signal?.kind !== 'worktree_made') throw new Error(JSON.stringify(signal));
+    const { place } = signal;
+    for (const name of HOOKS) rmSync(join(path, '.git/hooks', name));
+    commit(place.path);
+    for (const name of HOOKS) hook(path, name, trace(folder));
+    expect(await run({ ...turn, isWanted: false, place }, NEVER)).toMatchObject({
+      content: { kept: false, commits: 1, dirty: false, pushed: true },
+    });
+    expect([git(remote, 'show', `${place.branch}:b.txt`), existsSync(join(folder, 'trace'))]).toStrictEqual([
+      'b.txt',
+      false,
+    ]);
+  });
+
+  test.each<[string, (folder: string, path: string) => void]>([
+    [
+      'another address is named for that of the repository',
+      (folder, path) => git(path, 'config', `url.${folder}/other.git.insteadOf`, join(folder, 'remote.git')),
+    ],
+    [
+      'that is in a file which the settings include',
+      (folder, path) => {
+        const text = `[url "${folder}/other.git"]\n\tinsteadOf = ${folder}/remote.git\n`;
+        writeFileSync(join(path, '.git/more'), text);
+        git(path, 'config', 'include.path', 'more');
+      },
+    ],
+    ['the remote has another address', (_, path) => git(path, 'remote', 'set-url', 'origin', '../../other.git')],
+  ])('commits are pushed to the repository of the run, although %s and they were pushed there', async (_, redirect) => {
+    const { folder, remote, path } = newScene();
+    const place = await made(folder);
+    commit(path);
+    git(folder, 'clone', '-q', '--bare', 'work', 'other.git');
+    redirect(folder, path);
+    git(path, 'push', '-q', 'origin', BRANCH, `${BRANCH}:mine`);
+    expect(git(join(folder, 'other.git'), 'show', `${BRANCH}:b.txt`)).toBe('b.txt');
+    expect((await left(folder, place)).content).toMatchObject({ kept: false, commits: 1, pushed: true });
+    expect(git(remote, 'show', `${BRANCH}:b.txt`)).toBe('b.txt');
+  });
+
+  test('a clone stays whose other branches only seem to be pushed', async () => {
+    const { folder, path } = newScene();
+    const place = await made(folder);
+    git(path, 'checkout', '-qb', 'mine');
+    commit(path);
+    git(path, 'update-ref', 'refs/remotes/origin/mine', 'mine');
+    git(path, 'tag', 'mine-too');
+    git(path, 'checkout', '-q', BRANCH);
+    expect(await left(folder, place)).toMatchObject({
+      content: { kept: true },
+      warning: expect.stringContaining('commits on other branches, which are not pushed'),
+    });
+    git(path, 'push', '-q', 'origin', 'mine');
+    expect(await left(folder, place)).toMatchObject({ content: { kept: false } });
+  });
+
+  test('changes are seen in the folder of the clone', async () => {
+    const { folder, path } = newScene();
+    const place = await made(folder);
+    writeFileSync(join(path, 'x'), '');
+    git(path, 'config', 'core.worktree', join(folder, 'work'));
+    expect((await left(folder, place)).content).toMatchObject({ kept: true, dirty: true });
+  });
+
+  test('a clone stays that has another repository in the place of its own', async () => {
+    const { folder, path } = newScene();
+    const place = await made(folder);
+    rmSync(join(path, '.git'), { recursive: true });
+    writeFileSync(join(path, '.git'), `gitdir: ${join(folder, 'work/.git')}\n`);
+    expect(await left(folder, place)).toMatchObject({
+      content: { kept: true, pushed: false },
+      problem: expect.stringMatching(/^what the clone .* holds is not known: .* is no worktree of /),
+    });
+  });
+
+  test('files of Git LFS are pushed, by that of the machine', async () => {
+    const { folder, remote, path } = newScene();
+    const place = await made(folder);
+    commit(path);
+    mkdirSync(join(path, '.git/lfs/objects'), { recursive: true });
+    const [bin, said] = [join(folder, 'bin'), join(folder, 'said')];
+    mkdirSync(bin);
+    writeFileSync(
+      join(bin, 'git-lfs'),
+      `#!/bin/sh\n[ "$1" = version ] || { echo "$@"; ls $(git rev-parse --git-common-dir)/lfs; } > ${said}\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    await left(folder, place, { env: { ...ENV, PATH: `${bin}:${ENV.PATH}` } });
+    expect(readFileSync(said, 'utf8')).toBe(`pre-push ${remote} ${remote}\nobjects\n`);
+  });
+});
+
+test('a branch is pushed also if somebody has gone on from it in the repository', async () => {
+  const { folder, remote, path } = newScene();
+  const place = await made(folder);
+  commit(path);
+  await left(folder, place, { isOver: false });
+  const next = git(remote, 'commit-tree', '-m', 'next', '-p', BRANCH, `${BRANCH}^{tree}`);
+  git(remote, 'update-ref', `refs/heads/${BRANCH}`, next);
+  expect((await left(folder, place)).content).toMatchObject({ kept: false, commits: 1, pushed: true });
+  expect(git(remote, 'rev-parse', BRANCH)).toBe(next);
 });
 
 describe('the clone of an agent on another machine than its parent', () => {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -136,6 +137,15 @@ describe('a worktree is made', () => {
     const [{ folder }, other] = [newRepository(), newRepository()];
     const { repository } = await made(folder, { env: { ...ENV, GIT_DIR: join(other.folder, '.git') } });
     expect(repository).toBe(join(folder, '.git'));
+  });
+
+  test('with the hooks of the user, who get nothing of what is only for Raymond', async () => {
+    const { folder } = newRepository();
+    const seen = join(folder, '.git/seen');
+    const hook = `#!/bin/sh\nenv | grep ^RAYMOND_ > ${seen}\n`;
+    writeFileSync(join(folder, '.git/hooks/post-checkout'), hook, { mode: 0o755 });
+    await made(folder, { env: { ...ENV, RAYMOND_DATABASE: 'postgres://u:secret@host/db' } });
+    expect(readFileSync(seen, 'utf8')).toBe(`RAYMOND_TURN=r/${folder}/worktree/main_w1\n`);
   });
 
   test('with submodules that are not filled, and removed although the worker has filled them', async () => {
@@ -305,12 +315,12 @@ describe('if git is killed', () => {
     ['when all files are there', hook('post-checkout', script)],
   ];
 
-  test.each(moments('test -e $RAYMOND_TEST_FLAG || { touch $RAYMOND_TEST_FLAG; kill -9 0; }'))(
+  test.each(moments('test -e $TEST_FLAG || { touch $TEST_FLAG; kill -9 0; }'))(
     '%s, the worktree is made all the same',
     async (_, prepare) => {
       const { folder } = newRepository();
       prepare(folder);
-      const place = await made(folder, { env: { ...ENV, RAYMOND_TEST_FLAG: join(folder, '.git/killed') } });
+      const place = await made(folder, { env: { ...ENV, TEST_FLAG: join(folder, '.git/killed') } });
       expect(existsSync(join(folder, '.git/killed'))).toBe(true);
       expect(git(place.path, 'status', '--porcelain', '--branch')).toBe(`## ${BRANCH}`);
       expect(git(folder, 'worktree', 'list').split('\n')).toHaveLength(2);
@@ -323,10 +333,10 @@ describe('if git is killed', () => {
     const flag = join(folder, '.git/kill');
     prepare(folder);
     writeFileSync(flag, '');
-    return { folder, flag, env: { ...ENV, RAYMOND_TEST_FLAG: flag } };
+    return { folder, flag, env: { ...ENV, TEST_FLAG: flag } };
   }
 
-  test.each(moments('test ! -e $RAYMOND_TEST_FLAG || kill -9 0'))(
+  test.each(moments('test ! -e $TEST_FLAG || kill -9 0'))(
     '%s, again and again, the worker fails, and a retry makes the worktree',
     async (_, prepare) => {
       const { folder, env, flag } = newKillingRepository(prepare);
@@ -339,7 +349,7 @@ describe('if git is killed', () => {
     },
   );
 
-  test.each(moments('test ! -e $RAYMOND_TEST_FLAG || kill -9 0'))(
+  test.each(moments('test ! -e $TEST_FLAG || kill -9 0'))(
     '%s, what is half made is discarded if nobody wants it any more',
     async (_, prepare) => {
       const { folder, env, flag } = newKillingRepository(prepare);
