@@ -42,7 +42,7 @@ async function threeRuns(): Promise<CliProject> {
 const cellsOf = (out: string): readonly string[] => out.split('\n').map((line) => line.replace(/ {2,}/g, ' | ').trim());
 const TODAY = (): string => formatLocalTime(Date.now()).slice(0, 10);
 const TOTAL =
-  'Total: $2.00 for 3 turns of 3 runs, 102k tokens: 2.0k in, 440 out, 100k cache read, 0 cache written. Canned answers stand for another $0.40, which nobody paid.';
+  'Total: $2.00 for 3 Claude turns of 3 runs, 102k tokens: 2.0k in, 440 out, 100k cache read, 0 cache written. Canned answers stand for another $0.40, which nobody paid.';
 
 describe('raymond costs', () => {
   test('adds up dollars and tokens by what one asks for, and keeps canned answers apart', async () => {
@@ -97,7 +97,7 @@ describe('raymond costs', () => {
   });
 
   test('says zero where there are no runs', async () => {
-    expect((await newCliProject().raymond('costs')).out).toBe('Total: $0.00 for 0 turns of 0 runs.\n');
+    expect((await newCliProject().raymond('costs')).out).toBe('Total: $0.00 for 0 Claude turns of 0 runs.\n');
   });
 
   test('names damaged runs and counts the others, and what is known of a run whose journal is damaged', async () => {

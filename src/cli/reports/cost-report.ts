@@ -53,7 +53,7 @@ function formatTotal({ runs, turns, paidMicros, estimatedMicros, cannedMicros, t
   const used = countTokens(tokens) === 0 ? '' : `, ${formatTokens(tokens)}: ${formatTokenKinds(tokens)}`;
   const canned =
     cannedMicros === 0 ? '' : ` Canned answers stand for another ${formatDollars(cannedMicros)}, which nobody paid.`;
-  return `Total: ${spending} for ${formatCount(turns, 'turn')} of ${formatCount(runs, 'run')}${used}.${canned}`;
+  return `Total: ${spending} for ${formatCount(turns, 'Claude turn')} of ${formatCount(runs, 'run')}${used}.${canned}`;
 }
 
 /** Says what is not known about the costs of a run. */
