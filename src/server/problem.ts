@@ -55,7 +55,10 @@ export function problemResponse({ status, message, hint, faults }: Problem): Res
 /** The same for a person with a browser. */
 export function problemPage({ status, message, hint = '' }: Problem): Response {
   const escapeHtml = (text: string): string => sanitize(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-  const html = `<!doctype html><meta charset="utf-8"><title>Raymond</title><h1>${escapeHtml(message)}</h1><p>${escapeHtml(hint)}</p>\n`;
+  const head =
+    '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">';
+  const next = status === 404 ? '<a href="/">All runs</a>' : escapeHtml(hint);
+  const html = `<!doctype html>${head}<title>Raymond</title><h1>${escapeHtml(message)}</h1><p>${next}</p>\n`;
   return new Response(html, { status, headers: { 'content-type': 'text/html; charset=utf-8' } });
 }
 
