@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { TurnRef } from '../core/due.ts';
 import type { World } from '../engine/world.ts';
 import { turnFiles } from '../process/turn-files.ts';
@@ -28,7 +29,8 @@ const MAX_PIECE_BYTES = 512 * 1024;
 const MAX_LOOK_BYTES = 4 << 20;
 /** What there is of a file for somebody who comes later. */
 const MAX_KEPT_BYTES = 4 << 20;
-/** How long what a turn said at last can be read that leaves no files. */
+/** How long the end of a turn that leaves no files waits until what it said at last is sent, and how long that can be read. */
+const SEND_WITHIN_MS = 1_000;
 const READ_WITHIN_MS = 3_000;
 
 /** Sends what the turns say that run on this worker to those who watch their runs. Nothing is spent on a run that nobody watches. */
@@ -57,7 +59,9 @@ export class LiveOutput {
           return await world.take(turn);
         } finally {
           if (this.turns.get(key) === running) this.turns.delete(key);
-          await this.end(running).catch(() => {});
+          const ended = this.end(running).catch(() => {});
+          // A database that is away must not keep the end of a turn from being known.
+          if (!keepsFiles) await Promise.race([ended, delay(SEND_WITHIN_MS, undefined, { ref: false })]);
         }
       },
     };
