@@ -3,7 +3,7 @@ import { gunzip, gzip } from 'node:zlib';
 import type { TurnRef } from '../core/due.ts';
 import { errorMessageOf } from '../errors.ts';
 import type { ConversationCopies, ConversationFiles } from '../turns/turn-context.ts';
-import type { Database } from './database.ts';
+import { type Database, FOR_EXTRAS } from './database.ts';
 
 /*
  * After each turn of Claude Code the newest copy of its conversation is in the database, before the end of the turn counts. The
@@ -24,19 +24,16 @@ export const createConversationCopies = (
   async store(turn, session, files) {
     try {
       const packed = files && (await packFiles(files));
-      await database.whenReachable(() => upsertConversation(database, { run, session, worker, epoch }, turn, packed));
+      const fence = { run, session, worker, epoch };
+      await database.whenReachable(() => upsertConversation(database, fence, turn, packed), FOR_EXTRAS);
     } catch (error) {
       warn(`a conversation of ${run} stays on this worker: ${errorMessageOf(error)}`);
     }
   },
   async fetch(session) {
-    const [row] = await database.whenReachable(() =>
-      database.query<{ files: Buffer | null }>(
-        'select files from raymond.conversations where run = $1 and session = $2 and worker <> $3',
-        [run, session, worker],
-      ),
-    );
-    return row?.files ? unpackFiles(row.files) : null;
+    const from = 'from raymond.conversations where run = $1 and session = $2 and worker <> $3';
+    const files = await database.whenReachable(() => database.queryBytes('files', from, [run, session, worker]));
+    return files ? unpackFiles(files) : null;
   },
 });
 

@@ -12,7 +12,7 @@ import type { RunReader } from '../runtime/run-reader.ts';
 import { withAbsoluteRoot } from '../runtime/run-workflows.ts';
 import { composeRun, type RunRequest } from '../runtime/start.ts';
 import type { StopOutcome, StopRequest } from '../runtime/stop.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, openDatabase, withTime } from './database.ts';
 import { createDatabaseReader } from './database-reader.ts';
 import { findDatabaseWorktrees } from './database-worktrees.ts';
 import { followDatabaseRun } from './follow-run.ts';
@@ -68,7 +68,7 @@ export async function openDatabaseRuns(
       await checkSchema(database);
       await database.readClock();
     };
-    await (waitAtMostMs > 0 ? database.whenReachable(begin, waitAtMostMs) : begin());
+    await (waitAtMostMs > 0 ? database.whenReachable(begin, { atMostMs: waitAtMostMs }) : begin());
   } catch (error) {
     await database.close();
     throw error;
@@ -111,9 +111,8 @@ async function startRun(database: Database, path: string, request: DatabaseRunRe
     try {
       await database.transaction(async (client) => {
         await client.query(KEEP_WORKFLOWS);
-        await client.query('insert into raymond.workflows (hash, archive) values ($1, $2) on conflict do nothing', [
-          ...[packed.hash, packed.archive],
-        ]);
+        const storeWorkflow = 'insert into raymond.workflows (hash, archive) values ($1, $2) on conflict do nothing';
+        await client.query(withTime(storeWorkflow, [packed.hash, packed.archive]));
         await insertRun(client, run, events, rows);
         const wanted = { run: run.id, life: 1, options: {}, retry: false };
         await client.query('update raymond.runs set request = $2 where id = $1', [run.id, JSON.stringify(wanted)]);

@@ -8,6 +8,16 @@ import { loadPg } from './load-packages.ts';
 /** Called with a sentence while a database is waited for, and with null once it is back. */
 export type OnWait = (message: string | null) => void;
 
+/** How long a database is waited for; by default for as long as it takes. */
+interface Patience {
+  readonly atMostMs?: number;
+  /** How often there may be no answer in time: what is too large for the way to the database never gets one. */
+  readonly mostTimeouts?: number;
+}
+
+/** The patience with what a run can do without. */
+export const FOR_EXTRAS: Patience = { mostTimeouts: 2 };
+
 /** A database, through a pool of connections. */
 export class Database {
   readonly address: string;
@@ -28,13 +38,29 @@ export class Database {
     this.onWait = onWait;
   }
 
-  /** Runs one statement. Its rows have the type that the statement gives them. */
-  async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+  /** Runs one statement. Its rows have the type that the statement gives them; they may have so many bytes, if they are large. */
+  async query<Row extends QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+    answerBytes = 0,
+  ): Promise<readonly Row[]> {
     try {
-      return (await this.pool.query<Row>(sql, [...values])).rows;
+      return (await this.pool.query<Row>(withTime(sql, values, answerBytes))).rows;
     } catch (error) {
       throw explainDatabaseError(this.address, error);
     }
+  }
+
+  /** Reads the bytes of a column of one row, however many they are; undefined if there is no such row. `from` is the statement from there on. */
+  async queryBytes(column: string, from: string, values: readonly unknown[]): Promise<Buffer | null | undefined> {
+    const [size] = await this.query<{ bytes: number | null }>(
+      `select octet_length(${column}) as bytes ${from}`,
+      values,
+    );
+    const sql = `select ${column} as content ${from}`;
+    // They come as two digits each.
+    const [row] = await this.query<{ content: Buffer | null }>(sql, values, 2 * (size?.bytes ?? 0));
+    return row?.content;
   }
 
   /** Runs statements in one transaction: all of them count, or none. */
@@ -54,9 +80,13 @@ export class Database {
     }
   }
 
-  /** Does something again and again until the database can be reached, or for so long. Whatever it does must be harmless if it was done already. */
-  async whenReachable<T>(action: () => Promise<T>, atMostMs = Number.POSITIVE_INFINITY): Promise<T> {
+  /** Does something again and again until the database can be reached, with this patience. Whatever it does must be harmless if it was done already. */
+  async whenReachable<T>(
+    action: () => Promise<T>,
+    { atMostMs = Number.POSITIVE_INFINITY, mostTimeouts = Number.POSITIVE_INFINITY }: Patience = {},
+  ): Promise<T> {
     let isWaiting = false;
+    let timeouts = 0;
     const givesUpAt = performance.now() + atMostMs;
     try {
       for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
@@ -64,7 +94,9 @@ export class Database {
           return await action();
         } catch (cause) {
           const error = explainDatabaseError(this.address, cause);
-          if (this.isClosed || !isUnreachable(error) || performance.now() >= givesUpAt) throw error;
+          if (errorMessageOf(error).includes(READ_TIMEOUT)) timeouts += 1;
+          const isEnough = timeouts >= mostTimeouts || performance.now() >= givesUpAt;
+          if (this.isClosed || !isUnreachable(error) || isEnough) throw error;
           if (!isWaiting) this.noteWaiting(1, errorMessageOf(error));
           isWaiting = true;
           await delay(waitMs);
@@ -107,6 +139,29 @@ const CONNECT_WITHIN_MS = 10_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 const ANSWER_WITHIN_MS = 30_000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
+/** What pg says if there was no answer in time. */
+const READ_TIMEOUT = 'Query read timeout';
+/** More than that takes its time, at this rate on a slow way. */
+const LARGE_BYTES = 1 << 20;
+const SLOW_BYTES_PER_MS = 64;
+
+/** A statement that may take as long as its values and its answer need on a slow way. */
+export function withTime(
+  text: string,
+  values: readonly unknown[],
+  answerBytes = 0,
+): { readonly text: string; readonly values: unknown[]; readonly query_timeout?: number } {
+  const bytes = countBytes(values) + answerBytes;
+  const statement = { text, values: [...values] };
+  return bytes < LARGE_BYTES
+    ? statement
+    : { ...statement, query_timeout: ANSWER_WITHIN_MS + Math.round(bytes / SLOW_BYTES_PER_MS) };
+}
+
+function countBytes(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, each) => sum + countBytes(each), 0);
+  return typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 0;
+}
 
 /** Opens a database; nothing is sent to it yet. */
 export async function openDatabase(address: string, connections = 4, onWait?: OnWait): Promise<Database> {

@@ -7,7 +7,7 @@ import type { StoreLayout } from '../store/layout.ts';
 import type { IdleLimit } from '../turns/idle-limit.ts';
 import { openWorkflow } from '../workflow/workflow.ts';
 import { createConversationCopies } from './conversation-rows.ts';
-import type { Database } from './database.ts';
+import { type Database, FOR_EXTRAS } from './database.ts';
 import { createDatabaseAnswers } from './database-answers.ts';
 import type { LiveOutput } from './live-output.ts';
 import type { RunFolders } from './removals.ts';
@@ -106,16 +106,14 @@ const storeTurnFiles = (world: World, { database, layout, warn }: WorkerContext,
     const signal = await world.take(turn);
     if (turn.kind !== 'claude' && turn.kind !== 'script') return signal;
     await database
-      .whenReachable(() => insertTurnFiles(database, run, turn, layout.turnFolder(run, turn)))
+      .whenReachable(() => insertTurnFiles(database, run, turn, layout.turnFolder(run, turn)), FOR_EXTRAS)
       .catch((error: unknown) => warn(`a turn of ${run} cannot be shown by logs: ${errorMessageOf(error)}`));
     return signal;
   },
 });
 
 async function readArchive(database: Database, hash: string): Promise<Buffer> {
-  const [row] = await database.query<{ archive: Buffer }>('select archive from raymond.workflows where hash = $1', [
-    hash,
-  ]);
-  if (row === undefined) throw new Error(`the workflow ${hash} is not in the database`);
-  return row.archive;
+  const archive = await database.queryBytes('archive', 'from raymond.workflows where hash = $1', [hash]);
+  if (!archive) throw new Error(`the workflow ${hash} is not in the database`);
+  return archive;
 }
