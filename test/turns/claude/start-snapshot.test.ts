@@ -65,3 +65,28 @@ test('changes with what git says of the repository, and not with what Raymond wr
   git(cwd, 'commit', '-m', 'one');
   expect(new Set([empty, unknown, added, await read()]).size).toBe(4);
 });
+
+test('leaves out what a skill brings along for its scripts', async () => {
+  const { write, read } = setUp();
+  write('config/skills/one/SKILL.md', 'one');
+  const before = await read();
+  write('config/skills/one/node_modules/package/index.js', '');
+  expect(await read()).toBe(before);
+  write('config/skills/one/script.sh', '');
+  expect(await read()).not.toBe(before);
+});
+
+test('lets others work while it looks at many files', async () => {
+  const { root, cwd, write } = setUp();
+  for (let number = 0; number < 200; number++) write(`config/skills/s${number}/SKILL.md`, '');
+  let [rounds, isOver] = [0, false];
+  const count = (): void => {
+    rounds += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  // Without git, nothing else is waited for.
+  await readStartSnapshot(cwd, { PATH: root }, join(root, 'config'), NOON);
+  isOver = true;
+  expect(rounds).toBeGreaterThan(100);
+});
