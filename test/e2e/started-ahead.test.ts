@@ -89,6 +89,21 @@ withEachClaude('Claude Code that is started ahead', (pinned) => {
     expect(run.ledger).toMatchObject({ spentMicros: charged(rig), estimatedMicros: 0, tokens: served(rig) });
   });
 
+  test('is not started where that starts MCP servers beside those of the running turn', async (context) => {
+    const rig = await setUp(context, pinned, {
+      states: {
+        'START.md': stateOf('{tag: reset, target: END}', 'I am START', 'sleep 2', '<reset>END</reset>'),
+        'END.md': END,
+      },
+    });
+    // It ends at once: Claude Code goes on without it.
+    const servers = { mcpServers: { broken: { command: 'false' } } };
+    writeFileSync(join(rig.cwd, '.mcp.json'), JSON.stringify(servers));
+    const run = await (await rig.start()).finished;
+    expect(run.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'over' }]);
+    expect(claimsOf(rig)).toStrictEqual(['1', '2']);
+  });
+
   test('is gone with a killed Raymond, or finishes the turn that it has got', async (context) => {
     const rig = await setUp(context, pinned, {
       states: {

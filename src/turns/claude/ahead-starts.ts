@@ -13,6 +13,7 @@ import { buildClaudeCommand, type ClaudeCommand } from './command.ts';
 import { Conversation, conversationPlace } from './conversation.ts';
 import type { Conversations } from './conversations.ts';
 import type { ClaudeCode } from './find-claude.ts';
+import { hasLocalMcpServers } from './mcp-servers.ts';
 import { hasSessionHooks } from './session-hooks.ts';
 import { readStartSnapshot } from './start-snapshot.ts';
 
@@ -103,8 +104,9 @@ export class AheadStarts {
     const next = await this.findNext(turn);
     if (next === null || !isPossible(next.command)) return;
     const { command, session } = next;
-    // They would run in vain, or before the turn that they are for.
-    if (hasSessionHooks(command.cwd, this.request.configDir)) return;
+    const { configDir } = this.request;
+    // They would run in vain, or before the turn that they are for; servers, beside those of the turn that runs.
+    if (hasSessionHooks(command.cwd, configDir) || (await hasLocalMcpServers(command.cwd, configDir))) return;
     const { dir } = conversationPlace(context, { agent: turn.agent, number: turn.number, isAhead: true });
     if (existsSync(dir)) return;
     for (const folder of [next.turn.taskFolder, next.turn.runFolder])

@@ -16,12 +16,17 @@ export function hasSessionHooks(cwd: string, configDir: string): boolean {
   const settings = foldersAround(cwd).flatMap((folder) =>
     ['settings.json', 'settings.local.json'].map((name) => join(folder, '.claude', name)),
   );
-  const plugins = readText(join(configDir, 'plugins', 'installed_plugins.json')).matchAll(INSTALL_PATH);
-  const pluginFiles = [...plugins].flatMap(([, path = '""']) =>
-    ['hooks/hooks.json', '.claude-plugin/plugin.json'].map((name) => join(String(JSON.parse(path)), name)),
+  const pluginFiles = readPluginFolders(configDir).flatMap((folder) =>
+    ['hooks/hooks.json', '.claude-plugin/plugin.json'].map((name) => join(folder, name)),
   );
   const files = [...settings, join(configDir, 'settings.json'), ...MANAGED_SETTINGS, ...pluginFiles];
   return files.some((file) => SESSION_HOOKS.test(readText(file)));
+}
+
+/** The folders of the plugins of Claude Code that are installed. */
+export function readPluginFolders(configDir: string): readonly string[] {
+  const named = readText(join(configDir, 'plugins', 'installed_plugins.json')).matchAll(INSTALL_PATH);
+  return [...named].map(([, path = '""']) => String(JSON.parse(path)));
 }
 
 function readText(path: string): string {
