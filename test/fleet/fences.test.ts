@@ -1,5 +1,5 @@
 import type { QueryResultRow } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { due } from '../../src/core/due.ts';
 import type { World } from '../../src/engine/world.ts';
 import { createConversationCopies } from '../../src/fleet/conversation-rows.ts';
@@ -11,24 +11,14 @@ import { Travel } from '../../src/fleet/travel.ts';
 import { acceptTurn, insertTurn, withdrawTurn } from '../../src/fleet/travel-rows.ts';
 import { TravellingRun } from '../../src/fleet/travelling-run.ts';
 import { claimWorkerName, type WorkerName } from '../../src/fleet/worker-name.ts';
-import { PostgresServer } from '../postgres/server.ts';
 import { fixedHistory } from '../store/run-history.ts';
-import { Fleet } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
-let server: PostgresServer;
-let fleet: Fleet;
 let database: Database;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  fleet = await Fleet.open(server);
+useFleet('all', async (fleet) => {
   database = fleet.database;
   await database.query(`insert into raymond.workflows (hash, archive) values ('h', '')`);
-});
-
-afterAll(async () => {
-  await fleet.close();
-  await server.stop();
 });
 
 const addRun = (id: string, epoch: number): Promise<unknown> =>

@@ -176,8 +176,10 @@ describe.concurrent('a worker that is gone', { timeout: 150_000 }, () => {
     try {
       await Gate.during(other, async (gate) => {
         const { one, two, following } = await gate.start();
-        await delay(1.5 * DEADLINE_MS);
+        const mayJudge = 'select name from raymond.workers, raymond.about where steady_since < now() - worker_deadline';
+        await until(async () => (await gate.fleet.database.query(mayJudge)).length === 2);
         await other.kill();
+        // Nobody can be asked meanwhile.
         await delay(1.5 * DEADLINE_MS);
         await other.restart();
         const heardOf = 'select name from raymond.workers where beat_at > pg_postmaster_start_time()';

@@ -1,21 +1,17 @@
 import { createServer, connect as openSocket, type Server, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/fleet/database.ts';
 import { QueueClient, serveQueues } from '../../src/fleet/queues.ts';
-import { PostgresServer } from '../postgres/server.ts';
-import { Fleet } from './fleet.ts';
+import type { PostgresServer } from '../postgres/server.ts';
+import type { Fleet } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
 let server: PostgresServer;
 let fleet: Fleet;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  fleet = await Fleet.open(server);
-});
-
-afterAll(async () => {
-  await fleet.close();
-  await server.stop();
+useFleet('all', (opened, started) => {
+  fleet = opened;
+  server = started;
 });
 
 test('an entry of each queue whose handler throws is tried again, and is not over', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Database } from '../../src/fleet/database.ts';
 import {
   acceptTurn,
@@ -8,27 +8,17 @@ import {
   storeOutcome,
   withdrawTurn,
 } from '../../src/fleet/travel-rows.ts';
-import { PostgresServer } from '../postgres/server.ts';
-import { Fleet } from './fleet.ts';
+import { useFleet } from './use-fleet.ts';
 
-let server: PostgresServer;
-let fleet: Fleet;
 let database: Database;
 
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  fleet = await Fleet.open(server);
+useFleet('all', async (fleet) => {
   database = fleet.database;
   await database.query(`insert into raymond.workflows (hash, archive) values ('h', '')`);
   await database.query(
     `insert into raymond.runs (id, status, seq, mark, snapshot, snapshot_seq, workflow, workflow_path)
      values ('r', 'running', 0, 'm', '', 0, 'h', 'w')`,
   );
-});
-
-afterAll(async () => {
-  await fleet.close();
-  await server.stop();
 });
 
 const turnOf = (turn: string) => ({ run: 'r', agent: 'main', turn, home: 'two' });
