@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { serializeSavedRun } from '../src/store/serialize-run.ts';
 import { parseSavedRun } from '../src/store/state-file.ts';
 import { type MessagesApi, startMessagesApi } from '../test/messages-api/server.ts';
 import type { PostgresServer } from '../test/postgres/server.ts';
-import { CANNED_MICROS, writeFleetWorkflow } from './fleet-workflow.ts';
+import { CANNED_MICROS, writeCloneWorkflow, writeFleetWorkflow } from './fleet-workflow.ts';
 import { newModel, type Pace } from './model.ts';
 import { kill, processesOf } from './processes.ts';
 import type { Random } from './random.ts';
@@ -179,6 +179,21 @@ export class FleetRig {
       const text = serializeSavedRun({ ...saved, run: { ...saved.run, agents } });
       await this.database.query(`update raymond.runs set labels = '{}', snapshot = $2 where id = $1`, [id, text]);
     }
+  }
+
+  /** A run of scripts in a clone, whose agents are spread over the workers. */
+  async addClone(id: string): Promise<Rig> {
+    const workflow = join(this.root, `${id}-workflow`);
+    await writeCloneWorkflow(workflow, join(this.root, id));
+    const remote = join(this.root, `${id}.git`);
+    const git = (...args: readonly string[]): unknown => execFileSync('git', args, { env: this.env, stdio: 'ignore' });
+    git('init', '--bare', '--initial-branch=main', remote);
+    const tree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+    const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+    git('-C', remote, 'hash-object', '-t', 'tree', '-w', '/dev/null');
+    const made = execFileSync('git', ['-C', remote, ...author, 'commit-tree', '-m', 'first', tree], { env: this.env });
+    git('-C', remote, 'update-ref', 'refs/heads/main', made.toString().trim());
+    return this.add(id, workflow, ['--workspace', remote], { requests: [], chargedUsd: () => 0 });
   }
 
   /** A run of the real Claude Code, which ends at its question and is resumed. */

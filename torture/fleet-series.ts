@@ -47,6 +47,7 @@ const options = {
   blowsPerRound: Number(values.blows),
   maxDelayMs: 1_500,
   cannedRuns: 3,
+  cloneRuns: 1,
   claudeEvery: Number(values['claude-every']),
 };
 let reports: readonly RoundReport[] = [];

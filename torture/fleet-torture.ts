@@ -15,6 +15,8 @@ export interface FleetOptions {
   readonly maxDelayMs: number;
   /** The runs of a round without Claude Code. */
   readonly cannedRuns: number;
+  /** The runs of a round that work in clones. */
+  readonly cloneRuns: number;
   /** In every so-manieth round there is a run with Claude Code, too; 0 for none. */
   readonly claudeEvery: number;
 }
@@ -40,7 +42,12 @@ const HANG_TIMEOUT_MS = 300_000;
 /** The commands that follow the runs are left alone. */
 const UNDISTURBED = { targets: ['orchestrator'], maxKills: 0, maxDelayMs: 0 } as const;
 
-type Baseline = { canned?: Evidence; claude?: Evidence };
+type Baseline = Partial<Record<Kind, Evidence>>;
+
+type Kind = 'canned' | 'clone' | 'claude';
+
+const kindOf = ({ id }: Rig): Kind =>
+  id.startsWith('canned') ? 'canned' : id.startsWith('clone') ? 'clone' : 'claude';
 
 /** Runs everything once undisturbed, then in rounds of blows. */
 export async function tortureFleet(
@@ -79,6 +86,7 @@ async function runRound(
     const hasClaude = claude !== null && options.claudeEvery > 0 && round % options.claudeEvery === 0;
     for (let run = 1; run <= options.cannedRuns; run += 1)
       await fleet.addCanned(`canned-${round}-${run}`, run % 2 === 0);
+    for (let run = 1; run <= options.cloneRuns; run += 1) await fleet.addClone(`clone-${round}-${run}`);
     if (hasClaude) await fleet.addClaude(`claude-${round}`, claude, random.next() < 0.5);
     const over = new AbortController();
     const hang = setTimeout(() => over.abort(), HANG_TIMEOUT_MS);
@@ -108,7 +116,7 @@ async function runRound(
     for (const [index, trial] of (ended ?? []).entries()) {
       const rig = fleet.rigs[index];
       if (rig === undefined) continue;
-      const kind = rig.id.startsWith('canned') ? 'canned' : 'claude';
+      const kind = kindOf(rig);
       const evidence = await collectEvidence(rig);
       baseline[kind] ??= evidence;
       steps += (await rig.traces()).state.seq;
@@ -133,7 +141,7 @@ async function runRound(
 /** Starts a run and follows it to its end, however often it must be resumed; questions are answered. */
 async function follow(fleet: FleetRig, rig: Rig, random: Random, over: AbortSignal): Promise<CrashTrial> {
   const ended = new AbortController();
-  if (rig.id.startsWith('canned'))
+  if (kindOf(rig) === 'canned')
     fleet.answerWhenAsked(rig, AbortSignal.any([over, ended.signal])).catch(() => undefined);
   const trial = await runTrial(rig, { ...UNDISTURBED, words: { most: 0, random } }, random);
   ended.abort();

@@ -33,8 +33,48 @@ export async function writeFleetWorkflow(folder: string): Promise<void> {
   for (const [name, text] of Object.entries(states)) await writeFile(join(folder, name), text);
 }
 
-const script = (seconds: number, last: string): string => `echo "begin $RAYMOND_STATE $RAYMOND_TURN" >> ${EFFECTS}
+const script = (
+  seconds: number,
+  last: string,
+  effects: string = EFFECTS,
+): string => `echo "begin $RAYMOND_STATE $RAYMOND_TURN" >> ${effects}
 sleep ${seconds}
-echo "end $RAYMOND_STATE $RAYMOND_TURN" >> ${EFFECTS}
+echo "end $RAYMOND_STATE $RAYMOND_TURN" >> ${effects}
 ${last}
 `;
+
+/**
+ * A workflow that works in a clone, with agents in worktrees of their own, which are spread over the workers: each commits, and what they
+ * have pushed is merged. What is compared is in a folder besides.
+ */
+export async function writeCloneWorkflow(folder: string, cwd: string): Promise<void> {
+  const effects = join(cwd, EFFECTS);
+  const work = (seconds: number, last: string): string => script(seconds, last, effects);
+  const states = {
+    'START.sh': work(0.1, `${commit('main')}\necho "<reset>FORK.sh</reset>"`),
+    'FORK.sh': work(
+      0.1,
+      `for n in 1 2 3; do echo "<fork worktree='auto' n='$n'>PART.sh</fork>"; done; echo "<join>MERGE.sh</join>"`,
+    ),
+    'PART.sh': work(0.3, `${commit('part$n')}\necho "<goto>MORE.sh</goto>"`),
+    'MORE.sh': work(0.3, `${commit('more$n')}\necho "<result>part $n</result>"`),
+    'MERGE.sh': work(
+      0.1,
+      `git merge --abort 2> /dev/null; for n in 1 2 3; do
+  branch="raymond/\${RAYMOND_TURN%%/*}/main_part$n"
+  git fetch -q origin "$branch" 2> /dev/null && branch=FETCH_HEAD
+  git ${AUTHOR} merge -q --no-edit "$branch" 2>&1 | grep -v "up to date"
+done
+ls > "${cwd}/joined.txt"
+echo "<result>all done</result>"`,
+    ),
+  };
+  await mkdir(folder, { recursive: true });
+  for (const [name, text] of Object.entries(states)) await writeFile(join(folder, name), text);
+}
+
+const AUTHOR = '-c user.name=Ada -c user.email=ada@example.com';
+
+/** Commits a file, also if a kill has left something half done. */
+const commit = (name: string): string =>
+  `rm -f "$(git rev-parse --git-dir)/index.lock"; echo x > "${name}"; git add . && (git diff --cached --quiet || git ${AUTHOR} commit -qm "${name}")`;

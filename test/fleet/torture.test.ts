@@ -27,6 +27,7 @@ test.skipIf(process.platform !== 'linux')(
         blowsPerRound: 3,
         maxDelayMs: 1_000,
         cannedRuns: 2,
+        cloneRuns: 0,
         claudeEvery: 0,
       } as const;
       const rounds = await tortureFleet(environment, options, () => {});
