@@ -34,7 +34,8 @@ export const sweepRuns = (
     );
     if (judges.length === 0) return [];
     const { rows: forgotten } = await client.query<{ name: string }>(FORGET_WORKERS);
-    for (const worker of forgotten) await queues.forgetWorker(worker.name);
+    // Only tidiness: a queue that stays does no harm.
+    for (const worker of forgotten) await queues.forgetWorker(worker.name).catch(() => {});
     await client.query('select pg_advisory_xact_lock($1)', [PLACE_LOCK]);
     const { rows: lost } = await client.query<LostRow>(
       `select id, driver, labels, move, request, is_gone
