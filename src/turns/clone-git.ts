@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { WorktreePlace } from '../core/worktree.ts';
 import { errorMessageOf } from '../errors.ts';
@@ -24,7 +23,8 @@ export async function withCloneGit<Result>(
   options: GitOptions,
   use: (git: Git) => Promise<Result>,
 ): Promise<Result> {
-  const shared = join(tmpdir(), `raymond-git-${randomUUID()}`);
+  // In the clone, so that what a kill leaves of it goes with that.
+  const shared = join(repository, `${SHARED_PREFIX}${randomUUID()}`);
   try {
     const variables = { GIT_DIR: await findGitFolder(path, repository), GIT_COMMON_DIR: shared, GIT_WORK_TREE: path };
     await fillShared(shared, repository, options);
@@ -33,7 +33,7 @@ export async function withCloneGit<Result>(
     if (!(error instanceof CloneError)) throw error;
     return await use(async () => ({ ok: false, out: '', error: error.message }));
   } finally {
-    await rm(shared, { recursive: true, force: true });
+    await rm(shared, { recursive: true, force: true }).catch(() => {});
   }
 }
 
@@ -70,6 +70,8 @@ export async function findClone(path: string): Promise<ClonePlace | null> {
   return dirname(dirname(repository)) === dirname(await realpath(path)) ? { path, repository } : null;
 }
 
+const SHARED_PREFIX = 'raymond-';
+
 /** What a clone does not decide. */
 const OWN_NAMES: readonly string[] = ['HEAD', 'config', 'config.worktree', 'commondir', 'hooks', 'packed-refs'];
 
@@ -80,13 +82,14 @@ const KNOWN_SETTINGS =
 async function fillShared(shared: string, repository: string, options: GitOptions): Promise<void> {
   try {
     await mkdir(shared, { mode: 0o700 });
-    const names = (await readdir(repository)).filter((name) => !OWN_NAMES.includes(name));
+    const all = await readdir(repository);
+    const names = all.filter((name) => !OWN_NAMES.includes(name) && !name.startsWith(SHARED_PREFIX));
     // Git may have to make this one, and then has to make it there.
     for (const name of [...names, 'packed-refs']) await symlink(join(repository, name), join(shared, name));
     const config = ['config', '--file', join(repository, 'config'), '--no-includes', '--get-regexp', KNOWN_SETTINGS];
-    const { out } = await createGit(shared, options)(...config);
-    await writeFile(join(shared, 'config'), formatConfig(out.split('\n')));
     await writeFile(join(shared, 'HEAD'), 'ref: refs/heads/none\n');
+    const { out } = await createGit(shared, { ...options, variables: { GIT_DIR: shared } })(...config);
+    await writeFile(join(shared, 'config'), formatConfig(out.split('\n')));
     // It is how Git LFS pushes the files that it keeps: nobody would have them any more when the clone is removed.
     if (names.includes('lfs')) {
       await mkdir(join(shared, 'hooks'));

@@ -298,11 +298,13 @@ describe('a clone is left', () => {
     const { folder, remote, path } = newScene();
     const place = await made(folder);
     commit(path);
+    const names = readdirSync(join(path, '.git'));
     expect((await left(folder, place, { isOver: false })).content).toMatchObject({
       kept: true,
       commits: 1,
       pushed: true,
     });
+    expect(readdirSync(join(path, '.git'))).toStrictEqual(names);
     commit(path, 'c.txt');
     expect((await left(folder, place)).content).toMatchObject({ kept: false, commits: 2, pushed: true });
     expect(git(remote, 'show', `${BRANCH}:c.txt`)).toBe('c.txt');
