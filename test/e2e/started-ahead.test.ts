@@ -1,5 +1,5 @@
 import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
@@ -51,6 +51,7 @@ withEachClaude('Claude Code that is started ahead', (pinned) => {
     await openGate(rig, 'gate1', 2);
     // The conversation of START is closed, that of A at work, and one waits for the worker.
     while (!rig.api.requests.some(({ prompt }) => prompt.startsWith('I am A'))) await delay(50);
+    while (foldersOf(rig, 'conversations').some((folder) => basename(folder) === '1-main')) await delay(50);
     await openGate(rig, 'gate2', 2);
     const run = await running.finished;
     expect(run.agents.map(({ phase }) => phase)).toStrictEqual([

@@ -34,6 +34,8 @@ export class Conversations {
   private readonly closing = new Map<string, Promise<void>>();
   /** Closed ones whose folders are still there. */
   private readonly closed = new Set<Conversation>();
+  /** The removals of folders that are under way. */
+  private readonly removing = new Set<Promise<void>>();
   /** How many turns need a conversation as it is, by its id. */
   private readonly held = new Map<string, number>();
   /** Processes of earlier Raymonds that may not have ended yet, by their conversations. */
@@ -148,10 +150,9 @@ export class Conversations {
 
   /** Closes a conversation after a turn that failed, and ends what is left of its processes. */
   async discard(conversation: Conversation): Promise<void> {
-    this.close(conversation);
-    await this.closing.get(conversation.terms.session);
     const { dir, marker } = conversation.place;
-    await endTurn(dir, marker, { graceMs: END_GRACE_MS });
+    this.close(conversation, () => endTurn(dir, marker, { graceMs: END_GRACE_MS }));
+    await this.closing.get(conversation.terms.session);
   }
 
   /** Closes the conversations that the run, as it is on disk now, does not need any more, and removes their folders. */
@@ -170,7 +171,8 @@ export class Conversations {
     for (const conversation of this.busy) conversation.hangUp();
     for (const { conversation } of this.idle.values()) this.close(conversation);
     await Promise.all(this.closing.values());
-    await Promise.all(this.removeFolders());
+    this.removeFolders();
+    await Promise.all(this.removing);
   }
 
   private get limit(): number {
@@ -196,13 +198,20 @@ export class Conversations {
     if (!this.held.has(conversation.terms.session)) this.close(conversation);
   }
 
-  private close(conversation: Conversation): void {
+  /** Its folder is removed once its process has ended, and what is to come before that. */
+  private close(conversation: Conversation, beforeRemoval: () => Promise<unknown> = async () => {}): void {
     const { session } = conversation.terms;
     if (!conversation.isUsed) this.onUnused(conversation);
     this.forgetIdle(conversation);
     this.busy.delete(conversation);
     const before = this.closing.get(session);
-    const closed = Promise.all([before, conversation.close()]).then(() => {
+    const closed = Promise.all([
+      before,
+      conversation
+        .close()
+        .then(beforeRemoval)
+        .catch(() => {}),
+    ]).then(() => {
       this.closed.add(conversation);
       if (this.closing.get(session) === closed) this.closing.delete(session);
       this.removeFolders();
@@ -226,12 +235,14 @@ export class Conversations {
     return isUsed && agent !== undefined && recordedTurn(agent.phase)?.number === lastTurn.number;
   }
 
-  private removeFolders(): readonly Promise<void>[] {
-    return [...this.closed].flatMap((conversation) => {
-      if (this.run === undefined || this.isOnRecord(conversation)) return [];
+  private removeFolders(): void {
+    for (const conversation of this.closed) {
+      if (this.run === undefined || this.isOnRecord(conversation)) continue;
       this.closed.delete(conversation);
-      return [rm(conversation.place.dir, { recursive: true, force: true }).catch(() => {})];
-    });
+      const removed = rm(conversation.place.dir, { recursive: true, force: true }).catch(() => {});
+      this.removing.add(removed);
+      removed.then(() => this.removing.delete(removed));
+    }
   }
 
   /** A process of an earlier Raymond ends by itself as soon as it sees the end of its input. */
