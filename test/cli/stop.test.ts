@@ -124,7 +124,7 @@ test('a run that sleeps until a usage limit ends is stopped immediately', async 
   const owner = startOwner(cwd, 'wf', '--run-id', 'r1', '--agent', 'replay:wf/answers.yaml');
   await vi.waitUntil(() => owner.err().includes('waiting until'), { timeout: 20_000 });
   expect((await raymond('status')).out).toMatch(
-    /\nmain {3}START\.md {2}sleeps until [\d:]+ .*\n[\s\S]*\nClaude waits until /,
+    /\nmain {3}START\.md {2}sleeps until [-\d: ]+\n[\s\S]*\nClaude waits until /,
   );
   expect(await raymond('stop')).toMatchObject({
     code: 0,

@@ -24,7 +24,7 @@ const WORKFLOW = {
 `,
 };
 
-/** What may differ: times, paths, processes, ids of sessions, the folder of a worker, and where the runs are. */
+/** What may differ: which of two agents at work is told of first, times, paths, processes, ids of sessions, the folder of a worker, and where the runs are. */
 const normalize = (text: string): string =>
   text
     .replaceAll(fleet.database.name, 'FOLDER/.raymond')
@@ -37,7 +37,8 @@ const normalize = (text: string): string =>
     .replace(/\bprocess \d+/g, 'process N')
     .replace(/"(pid|worked_ms|duration_ms|turns_ms|at|started_at|session_id)": ?("[^"]*"|\d+)/g, '"$1": N')
     .replace(/\b\d+(\.\d+)?s\b/g, 'N s')
-    .replace(/ +/g, ' ');
+    .replace(/ +/g, ' ')
+    .replace(/^ ?\[main\] /gm, ' ');
 
 async function playThrough(database: readonly string[]): Promise<Readonly<Record<string, Ended>>> {
   const run = (...args: readonly string[]): Promise<Ended> => fleet.run(...args, ...database);

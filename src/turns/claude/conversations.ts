@@ -1,17 +1,14 @@
-import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Agent, recordedTurn } from '../../core/agent.ts';
 import { indexOfAgent } from '../../core/agent-index.ts';
 import type { Run } from '../../core/run.ts';
 import { usesConversation } from '../../core/used-conversations.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { waitForEnd } from '../../process/find.ts';
-import { recordedExit } from '../../process/turn-files.ts';
-import { readJsonFile } from '../json-file.ts';
 import type { ProcessPlace } from '../process-turn.ts';
 import type { TurnContext } from '../turn-context.ts';
-import { CONVERSATION_FILE, CONVERSATION_SCHEMA, type Conversation, conversationPlace } from './conversation.ts';
+import type { Conversation } from './conversation.ts';
+import { findLeftBehind } from './left-conversations.ts';
 
 /** How many are kept if the run has no limit of Claude turns at once. */
 const DEFAULT_LIMIT = 8;
@@ -285,25 +282,4 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 function fitsCap(restMicros: number | null, capMicros: number | null): boolean {
   if (restMicros === null || capMicros === null) return restMicros === capMicros;
   return restMicros >= capMicros / 2 && restMicros <= capMicros * 2;
-}
-
-/** The processes of earlier Raymonds of this run that have not ended, by their conversations. */
-function findLeftBehind(context: TurnContext): Map<string, readonly ProcessPlace[]> {
-  const found = new Map<string, readonly ProcessPlace[]>();
-  for (const dir of listFolders(context.conversationsFolder)) {
-    if (recordedExit(dir) !== undefined) continue;
-    const record = readJsonFile(join(dir, CONVERSATION_FILE), CONVERSATION_SCHEMA);
-    if (record.kind !== 'data') continue;
-    const { session, ...opener } = record.data;
-    found.set(session, [...(found.get(session) ?? []), conversationPlace(context, opener)]);
-  }
-  return found;
-}
-
-function listFolders(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).map((name) => join(folder, name));
-  } catch {
-    return [];
-  }
 }
