@@ -75,8 +75,8 @@ withEachClaude('a subscription', (pinned) => {
     });
     await mkdir(join(rig.cwd, '.raymond'));
     await writeFile(join(rig.cwd, '.raymond', 'config.toml'), '[raymond]\nreserve = "20%"\n');
-    // A short name makes for a short delay after the reset; each version has one of its own, because they run at the same time.
-    const id = pinned === PINNED[0] ? 'q' : 'r';
+    // A short name makes for a short delay after the reset; each version has one that no other test has: they run at the same time.
+    const id = pinned === PINNED[0] ? 'q' : 'z';
     const args = [CLI, 'run', join(rig.cwd, '..', 'workflow'), '--claude', pinned.path, '--run-id', id];
     const child = spawn(process.execPath, args, { cwd: rig.cwd, env: rig.env, stdio: 'ignore' });
     const exited = once(child, 'exit');
