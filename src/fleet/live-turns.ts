@@ -32,7 +32,7 @@ export class LiveTurns {
   /** The turns that are looked for, whose end may come meanwhile. */
   private readonly beginning = new Map<string, Promise<FollowedTurn>>();
   private readonly toldAt = new Map<string, number>();
-  /** Until when a glance at the turns of a run waits. */
+  /** Until when the last glance at the turns of a run has waited. */
   private readonly glances = new Map<string, number>();
 
   constructor(database: Database, files: TurnFilesCache) {
@@ -51,10 +51,11 @@ export class LiveTurns {
   async glance(run: string, turn: TurnName): Promise<string> {
     const isFollowed = this.find(run, turn) !== undefined;
     // One wait for all turns of a run: their workers look at the same time.
-    const untilMs = this.glances.get(run) ?? Date.now() + GLANCE_MS;
+    const [now, lastMs = 0] = [Date.now(), this.glances.get(run)];
+    const untilMs = now < lastMs + GLANCE_MS ? lastMs : now + GLANCE_MS;
     this.glances.set(run, untilMs);
     let isHere = false;
-    const found = this.folderOf(run, turn, delay(Math.max(0, untilMs - Date.now()))).finally(() => {
+    const found = this.folderOf(run, turn, delay(Math.max(0, untilMs - now))).finally(() => {
       isHere = true;
     });
     while (!isHere) {

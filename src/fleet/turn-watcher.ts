@@ -38,6 +38,8 @@ export class TurnWatcher {
   /** The turns that run, and those of them that are watched, by agent. */
   private readonly running = new Map<string, TurnRef>();
   private readonly watched = new Map<string, WatchedTurn>();
+  /** The turns that ran at the last look. */
+  private seen: ReadonlySet<TurnRef> = new Set();
   /** How many turns were told of at their end, since the last look. */
   private toldAtEnd = 0;
   /** The texts that were shown before the journal had them, by agent and number of the turn. */
@@ -77,7 +79,10 @@ export class TurnWatcher {
     if (!this.isWanted) return;
     this.toldAtEnd = 0;
     for (const [agent, turn] of this.running)
-      if (!this.watched.has(agent) && this.watched.size < MAX_LIVE_TURNS) this.watched.set(agent, this.begin(turn));
+      if (this.seen.has(turn) && !this.watched.has(agent) && this.watched.size < MAX_LIVE_TURNS)
+        this.watched.set(agent, this.begin(turn));
+    // Most scripts are over by the next look: nothing is spent on them.
+    this.seen = new Set(this.running.values());
     await this.live.look(this.run);
   }
 
