@@ -49,9 +49,15 @@ export function createWorktreeRunner(context: TurnContext): WorktreeRunner {
 const worktreeMarker = ({ runMarker, home }: TurnContext, agent: string): string =>
   `${runMarker}/worktree/${home == null ? '' : `${home}/`}${agent}`;
 
+/** The runs of others in which this process has ended the orphans: what is at work in them since then is its own. */
+const clearedForGuests = new Set<string>();
+
 /** Ends what git processes of an earlier process of the run are still at: it is done again. */
 async function endOrphans(context: TurnContext): Promise<void> {
-  if (context.isResumed) await endMarked(worktreeMarker(context, ''), { graceMs: END_GRACE_MS });
+  const marker = worktreeMarker(context, '');
+  if (!context.isResumed || (context.isGuest === true && clearedForGuests.has(marker))) return;
+  if (context.isGuest === true) clearedForGuests.add(marker);
+  await endMarked(marker, { graceMs: END_GRACE_MS });
 }
 
 /** Makes or opens the worktree of a worker, or looks at what it has left in it. It may be done again after a crash at any instant. */

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -62,14 +63,15 @@ interface Taken {
   readonly env?: NodeJS.ProcessEnv;
   readonly end?: AbortSignal;
   readonly isResumed?: boolean;
+  readonly isGuest?: boolean;
 }
 
 /** Takes a turn about the worktree of `main_w1` with a runner of its own. Without a place, it is to be made. */
 function take(folder: string, { place = null, cwd = folder, env = ENV, end = NEVER, ...rest }: Taken = {}) {
-  const { isWanted = place === null, isResumed = false } = rest;
+  const { isWanted = place === null, isResumed = false, isGuest = false } = rest;
   const clock = { ...newTurnContext(folder).clock, now: () => 7 };
   const turn = { kind: 'worktree', agent: 'main_w1', state: 'W.md', isWanted, place, cwd, home: null } as const;
-  return createWorktreeRunner(newTurnContext(folder, { env, clock, isResumed }))(turn, end);
+  return createWorktreeRunner(newTurnContext(folder, { env, clock, isResumed, isGuest }))(turn, end);
 }
 
 async function made(folder: string, options: Taken = {}): Promise<WorktreePlace> {
@@ -376,6 +378,17 @@ describe('if git is killed', () => {
     await made(folder, { isResumed: true });
     await ended;
     expect(git(path, 'status', '--porcelain', '--branch')).toBe(`## ${BRANCH}`);
+  });
+
+  test('only with an earlier process: what a worker of a fleet has at work for one agent is not ended by its next turn for another', async () => {
+    const { folder } = newRepository();
+    const place = await made(folder, { isResumed: true, isGuest: true });
+    const env = { ...ENV, RAYMOND_TURN: `r/${folder}/worktree/main_w2` };
+    const other = spawn('sleep', ['60'], { env, stdio: 'ignore' });
+    onTestFinished(() => void other.kill());
+    await once(other, 'spawn');
+    await take(folder, { place, cwd: place.path, isResumed: true, isGuest: true });
+    expect([other.exitCode, other.signalCode]).toStrictEqual([null, null]);
   });
 
   test('because a join ends its worker, nothing is reported', async () => {
