@@ -16,7 +16,9 @@ export default defineConfig({
     // Nobody's own settings may change what is tested, also in processes that a test starts.
     env: {
       XDG_CONFIG_HOME: join(tmpdir(), 'raymond-tests-have-no-settings'),
-      ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', GIT_CEILING_DIRECTORIES: tmpdir() },
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_SYSTEM: '/dev/null',
+      GIT_CEILING_DIRECTORIES: tmpdir(),
     },
     globalSetup: 'test/remove-settings.ts',
     setupFiles: 'test/property-seed.ts',

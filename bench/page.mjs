@@ -68,8 +68,15 @@ function launchChromium() {
 }
 
 const RUN_OPTIONS = [
-  ...['--agent', 'replay:answers.yaml', '--quiet', '--budget', '1000', '--max-iterations', '1000000'],
-  ...['--parallel', '50'],
+  '--agent',
+  'replay:answers.yaml',
+  '--quiet',
+  '--budget',
+  '1000',
+  '--max-iterations',
+  '1000000',
+  '--parallel',
+  '50',
 ];
 
 function writeWorkflow(place, workers) {

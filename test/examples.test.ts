@@ -139,7 +139,13 @@ describe('the commands of an example', () => {
     const run = await follow(copy, commandsOf('evaluators'));
     expect(pathOf(run)).toBe(`START.md${' goto FIX.md goto START.md'.repeat(3)} result end`);
     expect(run.transitions.map((each) => ('decider' in each ? each.decider : undefined))).toStrictEqual([
-      ...['match `TODO|TBD`', null, 'CHECK.sh', null, 'JUDGE.md', null, null],
+      'match `TODO|TBD`',
+      null,
+      'CHECK.sh',
+      null,
+      'JUDGE.md',
+      null,
+      null,
     ]);
     expect(read(copy, 'notes.md')).toContain('starts faster (#15)');
   });
@@ -172,7 +178,9 @@ describe('the commands of an example', () => {
     expect(pathOf(run)).toBe('START.sh fork MERGE.sh goto RESOLVE.md goto CONCLUDE.sh goto MERGE.sh result end');
     expect(run.results).toMatchObject({ main_greet1: 'German', main_greet2: 'French' });
     expect(run.agents.map(({ worktree }) => worktree)).toMatchObject([
-      ...[null, { kept: true, commits: 1, dirty: false }, { kept: true, commits: 1, dirty: false }],
+      null,
+      { kept: true, commits: 1, dirty: false },
+      { kept: true, commits: 1, dirty: false },
     ]);
     const git = (...args: string[]) => execFileSync('git', args, { cwd: copy.at('.'), encoding: 'utf8' });
     expect(git('show', 'HEAD:greetings.txt')).toBe('Good day!\nGuten Tag!\nBonjour !\n');

@@ -97,7 +97,11 @@ export async function strike(
       await server.restart();
     }
     note(blow, {
-      ...{ at: Date.now(), target: targetOf(blow, mode), when: 'timed', underWay, killed },
+      at: Date.now(),
+      target: targetOf(blow, mode),
+      when: 'timed',
+      underWay,
+      killed,
       killedIdle: killed.filter((turn) => idle.includes(turn)),
     });
     if (blow === 'outage') break;

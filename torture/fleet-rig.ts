@@ -212,7 +212,10 @@ export class FleetRig {
     await mkdir(cwd, { recursive: true });
     const whenLost = this.lost === undefined ? [] : ['--when-lost', this.lost];
     const rig: Rig = {
-      ...{ id, cwd, workflow, api },
+      id,
+      cwd,
+      workflow,
+      api,
       command: (args, options = args[0] === 'run' ? runOptions : []) =>
         this.command(cwd, [...args, ...(options ?? []), ...(args[0] === 'run' ? whenLost : [])]),
       // Once a run was followed, it is in the database, which may be away just now.
@@ -242,7 +245,8 @@ export class FleetRig {
   private command(cwd: string, args: readonly string[]): Command {
     const start = (): Command => {
       const child = spawn(process.execPath, [this.environment.raymond, ...args], {
-        ...{ cwd, env: this.env },
+        cwd,
+        env: this.env,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let [stdout, stderr] = ['', ''];

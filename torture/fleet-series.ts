@@ -37,7 +37,8 @@ const server = await PostgresServer.start();
 const environment = {
   raymond: join(PROJECT, 'dist', 'raymond.js'),
   claude: claudeOf(values.version),
-  ...{ server, folder },
+  server,
+  folder,
   pace: { minMs: 100, maxMs: 400 },
 };
 const options = {
@@ -59,7 +60,10 @@ try {
 const failures = reports.flatMap(({ round, failures }) => failures.map((failure) => `round ${round}: ${failure}`));
 const blows = reports.flatMap((each) => each.blows);
 const summary = {
-  ...{ seed, version: `2.1.${values.version}`, rounds: reports.length - 1, blows: blows.length },
+  seed,
+  version: `2.1.${values.version}`,
+  rounds: reports.length - 1,
+  blows: blows.length,
   byBlow: Object.fromEntries(
     [...new Set(blows)].sort().map((name) => [name, blows.filter((each) => each === name).length]),
   ),

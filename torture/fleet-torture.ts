@@ -98,7 +98,10 @@ async function runRound(
     if (round > 0) {
       const { blowsPerRound, maxDelayMs } = options;
       await strike(fleet, environment, {
-        ...{ mode, maxDelayMs, random, over: over.signal },
+        mode,
+        maxDelayMs,
+        random,
+        over: over.signal,
         // Each of these takes long.
         blows: mode.lost === undefined ? blowsPerRound : Math.ceil(blowsPerRound / 2),
         note(blow, kill) {

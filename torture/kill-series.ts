@@ -75,7 +75,11 @@ const failures = trials.flatMap(({ id, failures }) => failures.map((failure) => 
 const share = kills.length === 0 ? 1 : midTurn(kills) / kills.length;
 if (share < MIN_MID_TURN) failures.push(`only ${Math.round(share * 100)} % of the kills hit a running turn`);
 const summary = {
-  ...{ seed, version: `2.1.${values.version}`, kills: kills.length, midTurn: midTurn(kills), runs: trials.length - 1 },
+  seed,
+  version: `2.1.${values.version}`,
+  kills: kills.length,
+  midTurn: midTurn(kills),
+  runs: trials.length - 1,
   killedBetweenTurns: kills.filter(({ killedIdle }) => killedIdle.length > 0).length,
   said: trials.reduce((sum, { said }) => sum + said, 0),
   byTarget: count(kills.map(({ target }) => target)),

@@ -47,7 +47,13 @@ function toResult({ id, state, variables, costMicros, worktree }: Agent, phase: 
   const error = errorOf(phase);
   const result = phase.kind === 'ended' ? phase.result : null;
   return {
-    ...{ agent: id, state, status: phase.kind, variables, result, error, cost_usd: microsToUsd(costMicros) },
+    agent: id,
+    state,
+    status: phase.kind,
+    variables,
+    result,
+    error,
+    cost_usd: microsToUsd(costMicros),
     ...(worktree?.kind === 'closed' && toLeftWorktree(worktree)),
   };
 }

@@ -65,6 +65,12 @@ export const worktreeTurnOf = (
   { workspace }: Run,
   isWanted: boolean,
 ): WorktreeTurn => ({
-  ...{ kind: 'worktree', agent: id, state, isWanted, place: placeOf(worktree), cwd, home },
+  kind: 'worktree',
+  agent: id,
+  state,
+  isWanted,
+  place: placeOf(worktree),
+  cwd,
+  home,
   ...(workspace !== null && workspace.place !== null && { workspace: workspace.place }),
 });

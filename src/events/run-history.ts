@@ -126,7 +126,8 @@ export class HistoryCollector {
     const { tally, endedAt, transitions, agents, turnsInState, models, warnings } = this;
     return {
       tally: tally.toData(),
-      ...{ endedAt, transitions },
+      endedAt,
+      transitions,
       agents: [...agents],
       turnsInState: [...turnsInState],
       models: [...models.values()],

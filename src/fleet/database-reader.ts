@@ -22,8 +22,8 @@ import { parseSavedRun, tryParseAgent } from '../store/state-file.ts';
 import type { Database } from './database.ts';
 import { insertAnswer, selectQuestionEnd } from './database-answers.ts';
 import { deleteWords, hasWords, insertWords } from './database-words.ts';
+import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './driver-columns.ts';
 import { LiveTurns } from './live-turns.ts';
-import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './run-driver.ts';
 import { nameRun, parseChange, replayRows } from './run-rows.ts';
 import { TurnFilesCache } from './turn-rows.ts';
 

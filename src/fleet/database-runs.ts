@@ -104,7 +104,9 @@ async function startRun(database: Database, path: string, request: DatabaseRunRe
   const run: Run = { ...composed.run, workFolders: null };
   const packed = await packWorkflow(workflow);
   const rows = {
-    ...{ workflow: packed.hash, workflowPath: packed.path, labels: request.labels },
+    workflow: packed.hash,
+    workflowPath: packed.path,
+    labels: request.labels,
     mark: randomBytes(8).toString('hex'),
   };
   await withQueues(database, async (queues) => {

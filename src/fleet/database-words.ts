@@ -10,7 +10,7 @@ import type { Database } from './database.ts';
 export async function insertWords(database: Database, run: string, words: WordRequest): Promise<void> {
   await database.query(
     'insert into raymond.words (run, id, at, content) values ($1, $2, $3, $4) on conflict do nothing',
-    [...[run, words.id, words.at], formatWordRequest(words)],
+    [run, words.id, words.at, formatWordRequest(words)],
   );
 }
 

@@ -128,7 +128,11 @@ async function openRun(request: DriveRequest, worker: WorkerContext, lost: Abort
   const canReach = (agent: string): boolean => travelling?.canReach(agent) ?? false;
   const handle = await continueRun(
     {
-      ...{ run, store, damage: [], layout, env },
+      run,
+      store,
+      damage: [],
+      layout,
+      env,
       changes: isFirstTime ? request.options : {},
       retry,
       ...(from !== undefined &&

@@ -12,7 +12,7 @@ import type { Database } from './database.ts';
 import { insertAnswer } from './database-answers.ts';
 import { readChanges } from './database-reader.ts';
 import { insertWords } from './database-words.ts';
-import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './run-driver.ts';
+import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './driver-columns.ts';
 import { loadRunRows } from './run-rows.ts';
 import { TurnWatcher } from './turn-watcher.ts';
 

@@ -13,17 +13,23 @@ import { placeUploads } from './database-answers.ts';
 import { type HomeWorld, openHomeWorld, RunCopy } from './home-world.ts';
 import type { DriveRequest, QueuedTurn } from './queues.ts';
 import type { WorkerContext } from './run-here.ts';
-import { keyOf } from './travel.ts';
-import { acceptTurn, noteProblem, selectTurnRequests, storeOutcome, type TravellingTurn } from './travel-rows.ts';
+import {
+  acceptTurn,
+  keyOf,
+  noteProblem,
+  selectTurnRequests,
+  storeOutcome,
+  type TravellingTurn,
+} from './travel-rows.ts';
 
 /** What this worker has of a run that another one drives. */
 interface Guest {
   readonly copy: Promise<RunCopy>;
-  room: Room | undefined;
+  opened: OpenWorld | undefined;
 }
 
 /** A world of a run, with what it was opened for, and the agents whose turns are under way in it. */
-interface Room {
+interface OpenWorld {
   readonly key: string;
   readonly world: Promise<HomeWorld>;
   readonly agents: Set<string>;
@@ -112,7 +118,7 @@ export class HomeTurns {
   };
 
   /** Gives a run up that this process has driven and another worker drives now: turns have one keeper. */
-  private async overtaken(run: string): Promise<void> {
+  private async giveUpFormerDrives(run: string): Promise<void> {
     const { database } = this.worker;
     if (!this.drives.has(run)) return;
     const rows = await database.whenReachable(() =>
@@ -124,7 +130,7 @@ export class HomeTurns {
   }
 
   /** Drives a run from here: its conversations are free for that, as soon as what is under way in them has ended. */
-  async besides<T>({ run, move = 0 }: DriveRequest, drive: (lost: AbortSignal) => Promise<T>): Promise<T> {
+  async driveHere<T>({ run, move = 0 }: DriveRequest, drive: (lost: AbortSignal) => Promise<T>): Promise<T> {
     const lost = new AbortController();
     const over = this.leave(run).then(() => drive(lost.signal));
     const driving = { move, over, lost };
@@ -140,9 +146,9 @@ export class HomeTurns {
 
   /** Closes what there is of a run that is over, or is driven from here from now on. */
   private async leave(run: string): Promise<void> {
-    const room = this.guests.get(run)?.room;
+    const opened = this.guests.get(run)?.opened;
     this.guests.delete(run);
-    if (room !== undefined) await leaveRoom(room);
+    if (opened !== undefined) await closeWhenIdle(opened);
   }
 
   private async tryToTake(queued: QueuedTurn, hadProblem: boolean): Promise<boolean> {
@@ -151,15 +157,15 @@ export class HomeTurns {
     const gaps = this.worker.countGaps();
     const firstBoot = await database.whenReachable(() => acceptTurn(database, queued, boot));
     if (firstBoot === undefined) return true;
-    await this.overtaken(queued.run);
-    const guest = this.guests.get(queued.run) ?? { copy: RunCopy.load(database, queued.run), room: undefined };
+    await this.giveUpFormerDrives(queued.run);
+    const guest = this.guests.get(queued.run) ?? { copy: RunCopy.load(database, queued.run), opened: undefined };
     this.guests.set(queued.run, guest);
     guest.copy.catch(() => this.guests.delete(queued.run));
     const copy = await guest.copy;
     const run = await copy.read();
-    const room = this.enter(guest, queued, run, { mark: copy.mark, gaps });
+    const opened = this.openWorld(guest, queued, run, { mark: copy.mark, gaps });
     try {
-      const world = await room.world;
+      const world = await opened.world;
       const found = findTurn(world.adapt(run), queued);
       const { transfer } = queued;
       const turn = found?.kind === 'worktree' && transfer !== undefined ? { ...found, transfer } : found;
@@ -175,45 +181,45 @@ export class HomeTurns {
       this.underWay.set(keyOf(queued), { agent: queued.agent, run: queued.run, world, told: new Set() });
       const end = refused ?? (await world.world.take(turn));
       if (end === null && leaving.aborted) return false;
-      room.agents.delete(queued.agent);
+      opened.agents.delete(queued.agent);
       // Before its end counts: the next turn of the conversation may be taken elsewhere.
-      if (room.isLeft) await leaveRoom(room);
+      if (opened.isLeft) await closeWhenIdle(opened);
       else if (this.drives.has(queued.run)) await this.leave(queued.run);
       const outcome = { signals: world.signals.splice(0), end };
       await database.whenReachable(() => storeOutcome(database, queued, outcome));
       return true;
     } catch (error) {
-      room.agents.delete(queued.agent);
-      if (room.isLeft) await leaveRoom(room).catch(() => {});
+      opened.agents.delete(queued.agent);
+      if (opened.isLeft) await closeWhenIdle(opened).catch(() => {});
       throw error;
     } finally {
-      room.agents.delete(queued.agent);
+      opened.agents.delete(queued.agent);
       this.underWay.delete(keyOf(queued));
     }
   }
 
   /** The world of a run; a new one if the run was resumed or has entered another workflow, or this worker may have been taken for gone. */
-  private enter(
+  private openWorld(
     guest: Guest,
     { agent, life, retry }: QueuedTurn,
     run: Run,
     { mark, gaps }: { readonly mark: string; readonly gaps: number },
-  ): Room {
+  ): OpenWorld {
     const key = `${life}/${Object.keys(run.workflows).length}/${gaps}`;
-    if (guest.room !== undefined && guest.room.key !== key) {
-      leaveRoom(guest.room).catch(() => {});
-      guest.room = undefined;
+    if (guest.opened !== undefined && guest.opened.key !== key) {
+      closeWhenIdle(guest.opened).catch(() => {});
+      guest.opened = undefined;
     }
-    if (guest.room === undefined) {
+    if (guest.opened === undefined) {
       const world = openHomeWorld(this.worker, run, { mark, retry, gaps });
-      const opened: Room = { key, world, agents: new Set(), isLeft: false };
+      const opened: OpenWorld = { key, world, agents: new Set(), isLeft: false };
       world.catch(() => {
-        if (guest.room === opened) guest.room = undefined;
+        if (guest.opened === opened) guest.opened = undefined;
       });
-      guest.room = opened;
+      guest.opened = opened;
     }
-    guest.room.agents.add(agent);
-    return guest.room;
+    guest.opened.agents.add(agent);
+    return guest.opened;
   }
 
   /** Makes a turn ready that has not begun; returns its end if it cannot begin. */
@@ -249,7 +255,7 @@ const findTurn = (run: Run, { agent, turn: name }: TravellingTurn): TravelledTur
   });
 
 /** Closes a world once nothing is under way in it. */
-async function leaveRoom(room: Room): Promise<void> {
-  room.isLeft = true;
-  if (room.agents.size === 0) await (await room.world).close();
+async function closeWhenIdle(opened: OpenWorld): Promise<void> {
+  opened.isLeft = true;
+  if (opened.agents.size === 0) await (await opened.world).close();
 }

@@ -103,11 +103,15 @@ export async function openHomeWorld(
   const { world, close } = await createWorld(
     { run: here, options, env, layout, store, workflow, backendFactory, runtime, retry, damage: [] },
     {
-      ...{ stopSignal: NEVER_ABORTED, killSignal: NEVER_ABORTED, onBoard: () => {} },
+      stopSignal: NEVER_ABORTED,
+      killSignal: NEVER_ABORTED,
+      onBoard: () => {},
       onWords: (inbox) => {
         words = inbox;
       },
-      ...{ onActivity: undefined, onRetry: undefined, onPrint: undefined },
+      onActivity: undefined,
+      onRetry: undefined,
+      onPrint: undefined,
       send(signal) {
         signals.push(signal);
         // Only to show it at once: it is told with the end of the turn, too.

@@ -52,7 +52,7 @@ export class LostHomes {
   }
 
   /** Waits for an end of a turn, or until its worker is gone and its agent is not to wait for it. */
-  async orLost<T>(turn: TurnElsewhere, ended: Promise<T>): Promise<T | LostEnd> {
+  async endOrLoss<T>(turn: TurnElsewhere, ended: Promise<T>): Promise<T | LostEnd> {
     let watched: Watched | undefined;
     const lost = new Promise<LostEnd>((end) => {
       watched = { turn, end };
@@ -92,7 +92,9 @@ export class LostHomes {
       const text = waits.has(run) ? describeWaits(waits.get(run) ?? []) : null;
       if ((this.noted.get(run) ?? null) === text) continue;
       await this.database.query('update raymond.runs set waits_for = $2 where id = $1 and driver = $3', [
-        ...[run, text, this.judge.name],
+        run,
+        text,
+        this.judge.name,
       ]);
       if (text === null) this.noted.delete(run);
       else this.noted.set(run, text);

@@ -1,10 +1,8 @@
 import type { PoolClient } from 'pg';
 import type { Database } from './database.ts';
+import { PLACE_LOCK } from './locks.ts';
 import type { DriveRequest, QueueClient } from './queues.ts';
 import { IS_ALIVE } from './worker-name.ts';
-
-/** The lock under which workers are chosen, so that many choices at once are spread over the workers. */
-export const PLACE_LOCK = 7_296_154_012;
 
 /**
  * Gives a run to a worker: the one that it had before, else that with the fewest runs for its slots, of those that are alive and have

@@ -1,6 +1,6 @@
 import type { PublishedCommit } from '../core/worktree-turns.ts';
 import type { Database } from './database.ts';
-import { PLACE_LOCK } from './place-run.ts';
+import { PLACE_LOCK } from './locks.ts';
 import { IS_ALIVE } from './worker-name.ts';
 
 /*
@@ -64,7 +64,9 @@ export async function placeAgent(database: Database, { run, agent, parentHome }:
 /** Chooses another home for an agent whose worker has gone before it could begin there. */
 export async function placeAgain(database: Database, agent: NewAgent, { home, published }: Placement): Promise<void> {
   await database.query('delete from raymond.placements where run = $1 and agent = $2 and home = $3', [
-    ...[agent.run, agent.agent, home],
+    agent.run,
+    agent.agent,
+    home,
   ]);
   const placement = await placeAgent(database, agent);
   await notePublished(database, agent.run, agent.agent, { home: placement.home, published });
@@ -78,7 +80,10 @@ export async function notePublished(
   { home, published }: Placement,
 ): Promise<void> {
   await database.query('update raymond.placements set home = $3, published = $4 where run = $1 and agent = $2', [
-    ...[run, agent, home, published && JSON.stringify(published)],
+    run,
+    agent,
+    home,
+    published && JSON.stringify(published),
   ]);
 }
 

@@ -3,11 +3,9 @@ import type { PrunePlace } from '../runtime/prune.ts';
 import type { RunReader } from '../runtime/run-reader.ts';
 import type { Database } from './database.ts';
 import { findDatabaseWorktrees } from './database-worktrees.ts';
+import { WORKFLOWS_LOCK } from './locks.ts';
 import { QueueClient } from './queues.ts';
 import { insertRemovals } from './removals.ts';
-
-/** Only to tell our lock from those of others. */
-const WORKFLOWS_LOCK = 7_296_154_013;
 
 /** Keeps the workflows of a database from being removed, as a part of a transaction: a run is about to use one. */
 export const KEEP_WORKFLOWS = `select pg_advisory_xact_lock_shared(${WORKFLOWS_LOCK})`;

@@ -103,7 +103,9 @@ export function removeGoneRuns(
         continue;
       }
       await database.query('delete from raymond.removals where worker = $1 and run = $2 and mark = $3', [
-        ...[name, id, mark],
+        name,
+        id,
+        mark,
       ]);
     }
   };

@@ -54,7 +54,8 @@ export async function insertRun(
     throw errorCodeOf(error) === UNIQUE_VIOLATION ? runExistsError(id) : error;
   }
   await client.query('insert into raymond.journal (run, seq, epoch, change) values ($1, $2, 0, $3)', [
-    ...[id, seq],
+    id,
+    seq,
     formatRow(firstChange(start, events), 0),
   ]);
 }

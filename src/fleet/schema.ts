@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT, RaymondError } from '../errors.ts';
 import { type Database, explainDatabaseError } from './database.ts';
 import { loadDbos, loadPg } from './load-packages.ts';
+import { INIT_LOCK } from './locks.ts';
 
 /** The version of the tables; workers of another version leave them alone. */
 export const SCHEMA_VERSION = 1;
@@ -147,9 +148,6 @@ create table raymond.workers (
   beat_at timestamptz not null default now()
 );
 `;
-
-/** Only to tell our lock from those of others. */
-const INIT_LOCK = 7_296_154_011;
 
 /** What became of a database: prepared just now, or before. */
 export type InitOutcome = 'prepared' | 'unchanged';

@@ -79,7 +79,9 @@ function stopUndriven(database: Database, id: string): Promise<'driven' | 'at_re
     const epoch = row.epoch + 1;
     await client.query(`${set}, seq = $3, epoch = $4 where id = $1`, [id, status, seq, epoch]);
     await client.query('insert into raymond.journal (run, seq, epoch, change) values ($1, $2, $3, $4)', [
-      ...[id, seq, epoch],
+      id,
+      seq,
+      epoch,
       formatRow(changeOf(run, stopped), epoch),
     ]);
     return 'stopped';

@@ -1,10 +1,9 @@
 import type { Database } from './database.ts';
-import { chooseWorker, PLACE_LOCK } from './place-run.ts';
+import { PLACE_LOCK, SWEEP_LOCK } from './locks.ts';
+import { chooseWorker } from './place-run.ts';
 import type { DriveRequest, QueueClient } from './queues.ts';
 import { FORGET_WORKERS, IS_ALIVE, IS_STEADY, NOT_GONE } from './worker-name.ts';
 
-/** Only to tell our lock from those of others. */
-const SWEEP_LOCK = 7_296_154_014;
 /** Their rows are locked meanwhile. */
 const MOST_AT_ONCE = 100;
 /** Whoever was to give a run to a worker has done that by then, unless it is gone. */

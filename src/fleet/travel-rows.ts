@@ -72,7 +72,9 @@ export async function selectTurnNames(database: Database, run: string): Promise<
 /** Forgets a turn whose end is in the journal. */
 export async function deleteTurn(database: Database, { run, agent, turn }: TravellingTurn): Promise<void> {
   await database.query('delete from raymond.travelling where run = $1 and agent = $2 and turn = $3', [
-    ...[run, agent, turn],
+    run,
+    agent,
+    turn,
   ]);
 }
 
@@ -99,7 +101,10 @@ export async function noteProblem(
   problem: string | null,
 ): Promise<void> {
   await database.query('update raymond.travelling set problem = $4 where run = $1 and agent = $2 and turn = $3', [
-    ...[run, agent, turn, problem],
+    run,
+    agent,
+    turn,
+    problem,
   ]);
 }
 
@@ -168,7 +173,9 @@ export async function insertTurnRequest(
 /** Notes that a turn has got what was said to its agent, while it runs. */
 export async function noteHeard(database: Database, run: string, agent: string, said: string): Promise<void> {
   await database.query('update raymond.turn_requests set heard = true where run = $1 and agent = $2 and id = $3', [
-    ...[run, agent, said],
+    run,
+    agent,
+    said,
   ]);
 }
 
@@ -191,3 +198,6 @@ export async function selectTurnRequests(
   );
   return rows.map((row) => ({ ...row, event: row.event === null ? null : (JSON.parse(row.event) as Event) }));
 }
+
+/** The name of a turn among all runs. */
+export const keyOf = ({ run, agent, turn }: Omit<TravellingTurn, 'home'>): string => `${run}/${agent}/${turn}`;

@@ -5,6 +5,7 @@ import type { LostHomes } from './lost-homes.ts';
 import type { QueueClient, QueuedTurn } from './queues.ts';
 import {
   insertTurn,
+  keyOf,
   type SentTurn,
   selectHeard,
   selectOutcomes,
@@ -127,6 +128,3 @@ export class Travel {
     }
   }
 }
-
-/** The name of a turn among all runs. */
-export const keyOf = ({ run, agent, turn }: Omit<TravellingTurn, 'home'>): string => `${run}/${agent}/${turn}`;

@@ -149,7 +149,7 @@ export class TravellingRun implements World {
   private async waitForEnd(turn: Travelling, travelling: TravellingTurn): Promise<TurnOutcome | Signal | null> {
     const { travel, over } = this;
     const ending = travel.waitForEnd(travelling, over.signal);
-    const outcome = await travel.lostHomes.orLost(this.watchedTurn(turn, travelling), ending);
+    const outcome = await travel.lostHomes.endOrLoss(this.watchedTurn(turn, travelling), ending);
     if (outcome === null || !('kind' in outcome)) return outcome;
     const withdrawn = await travel.database.whenReachable(() => withdrawTurn(travel.database, travelling));
     // It has ended just before: that counts.

@@ -88,7 +88,13 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   const liveOutput = new LiveOutput(database, name);
   const worker: WorkerContext = {
     liveOutput,
-    ...{ name, database, requests, layout, leaving: leaving.signal, env: request.env, warn: say },
+    name,
+    database,
+    requests,
+    layout,
+    leaving: leaving.signal,
+    env: request.env,
+    warn: say,
     folders: new RunFolders(layout, request.env),
     bootId: workerName.identity.bootId,
     countGaps: workerName.countGaps,
@@ -117,7 +123,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     }
     if (leaving.signal.aborted) return NEVER;
     say(`${wanted.run} is taken up`);
-    const driving = homeTurns.besides(wanted, (lost) => driveRun(wanted, worker, lost));
+    const driving = homeTurns.driveHere(wanted, (lost) => driveRun(wanted, worker, lost));
     // Its entry in the queue stays for whoever goes on with the run.
     if (!(await during(driving))) return NEVER;
     say(`${wanted.run} has ended`);

@@ -2,8 +2,18 @@ import { isJsonSchema, type JsonSchema } from '../core/state.ts';
 
 /** Keywords that may add fields, or take some away: what they permit is not looked into. */
 const OPEN_KEYWORDS = [
-  ...['allOf', 'anyOf', 'oneOf', 'if', 'not', 'patternProperties', 'unevaluatedProperties', 'dependentSchemas'],
-  ...['prefixItems', '$dynamicRef', 'enum', 'const'],
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  'not',
+  'patternProperties',
+  'unevaluatedProperties',
+  'dependentSchemas',
+  'prefixItems',
+  '$dynamicRef',
+  'enum',
+  'const',
 ];
 
 /** References may lead round in a circle. */

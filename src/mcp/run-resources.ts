@@ -64,7 +64,10 @@ export async function readLogLines(
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
   await writeLogs(run, {
-    ...{ cwd, location: control.location, write, writeMessage: write },
+    cwd,
+    location: control.location,
+    write,
+    writeMessage: write,
     ...(agent !== undefined && { agent }),
     ...(state !== undefined && { state }),
     ...(tail !== undefined && { tail }),

@@ -59,7 +59,13 @@ export const RUN_TOOLS: readonly Tool[] = [
         ...Object.entries(variables).map(([name, value]) => `--var=${name}=${value}`),
       ];
       const id = await startDetachedRun({
-        ...{ command, cwd, location: control.location, env, flags, now: now(), workflow: resolve(cwd, workflow) },
+        command,
+        cwd,
+        location: control.location,
+        env,
+        flags,
+        now: now(),
+        workflow: resolve(cwd, workflow),
         ...(input !== undefined && { input }),
       });
       return awaitRun(id, wait_seconds, context);

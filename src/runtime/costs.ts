@@ -99,7 +99,11 @@ function toEntry({ id, workflow }: RunSummary, event: TurnEnded, isReplaying: bo
   const { at, state, costMicros, estimated, models } = event;
   const isCanned = event.canned || (isReplaying && models.length === 0);
   return {
-    ...{ run: id, workflow: workflow.name, state, at, models },
+    run: id,
+    workflow: workflow.name,
+    state,
+    at,
+    models,
     turns: 1,
     paidMicros: isCanned ? 0 : costMicros,
     estimatedMicros: estimated && !isCanned ? costMicros : 0,

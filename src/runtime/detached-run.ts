@@ -28,7 +28,9 @@ export async function startDetachedRun(request: DetachedRunRequest): Promise<str
     ...(input === undefined ? [] : ['--input=-']),
   ];
   await launch({
-    ...{ command, cwd, env },
+    command,
+    cwd,
+    env,
     args: ['run', workflow, `--run-id=${id}`, '--quiet', placeFlag(location), ...named, ...flags],
     ...(input !== undefined && { stdin: input }),
     hasBegun: () =>
@@ -59,7 +61,8 @@ export async function continueDetachedRun(
     env,
     cwd,
     args: ['resume', run, '--quiet', placeFlag(location), ...flags],
-    ...{ hasBegun, leaves: typeof location !== 'string' },
+    hasBegun,
+    leaves: typeof location !== 'string',
   });
 }
 

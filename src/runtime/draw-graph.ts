@@ -149,8 +149,12 @@ function buildDrawableGraph(source: WorkflowSource): Graph {
 }
 
 const emptyGraph = ({ workflow }: Run): Graph => ({
-  ...{ name: workflow.name, entry: null, nodes: [], edges: [] },
-  ...{ evaluatorUses: [], mereEvaluators: new Set<string>() },
+  name: workflow.name,
+  entry: null,
+  nodes: [],
+  edges: [],
+  evaluatorUses: [],
+  mereEvaluators: new Set<string>(),
 });
 
 function formatHeadline(run: Run, observedStatus: ObservedStatus): string {

@@ -158,7 +158,11 @@ async function lookUpKeptNames(
     const judge = createFolderJudge(limits, { policy, cwd, ...workFoldersOf(run, agent) });
     const lookUp = (file: string, answer: string): ReturnType<typeof lookUpNames> =>
       lookUpNames({
-        ...{ text: answer, policy, evaluators, cwd, judge: isPrompt(file) ? judge : undefined },
+        text: answer,
+        policy,
+        evaluators,
+        cwd,
+        judge: isPrompt(file) ? judge : undefined,
         nameWorkflows: (specs) => nameWorkflows(workflow, limits.options, state, specs),
         readState: () => workflow.state(state),
       });

@@ -98,7 +98,9 @@ export class TurnDeltas {
         settle();
         if (this.turns.get(turn.agent) === followed) this.turns.delete(turn.agent);
       },
-      ...{ count: 0, latest: [], pending: [] },
+      count: 0,
+      latest: [],
+      pending: [],
     };
     this.turns.set(turn.agent, followed);
     // Files that are gone or cannot be read have nothing to tell.

@@ -103,7 +103,11 @@ export async function createWorld(
   const backend = await context.backendFactory.create(turnContext);
   const words = new WordInbox({
     words: runtime.createWords(layout, id),
-    ...{ run, backend, clock, send: control.send, warn },
+    run,
+    backend,
+    clock,
+    send: control.send,
+    warn,
     end: (agent) => turnContext.endings.end(agent),
   });
   await words.open();

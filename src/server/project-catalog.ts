@@ -125,7 +125,8 @@ export class ProjectCatalog {
     const addProject = (folder: string): Project => {
       if (this.database !== null) return this.database;
       const project = projects.get(folder) ?? {
-        ...{ id: shortHash(folder), folder },
+        id: shortHash(folder),
+        folder,
         control: controlFiles(folder, this.fullEnv),
       };
       projects.set(folder, project);

@@ -141,6 +141,9 @@ function toDeltaMessage(deltas: readonly TurnDelta[]): FeedMessage {
 
 /** What a turn said and did, as the page and programs get it. */
 export const toDeltaDocument = ({ agent, number, state, first, entries }: TurnDelta): object => ({
-  ...{ agent, turn: number, state, first },
+  agent,
+  turn: number,
+  state,
+  first,
   entries: entries.map((entry) => createLogEntryDocument(entry, MAX_DELTA_CHARS)),
 });

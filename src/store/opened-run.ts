@@ -9,7 +9,10 @@ export type OpenedRun = SavedRun & { readonly mark: string };
 
 /** The first line of a journal, which says how the run began. */
 export const firstChange = ({ run, mark, bootId }: RunStart, events: readonly Event[]): Change => ({
-  ...{ seq: run.seq, head: {}, agents: [], events },
+  seq: run.seq,
+  head: {},
+  agents: [],
+  events,
   start: { ...run, mark, bootId },
 });
 

@@ -207,7 +207,16 @@ export function toRunSummary({ run, observedStatus, owner, damage }: ObservedRun
   const { id, name, workflow, startedAt } = run;
   const ledger = ledgerOf(run);
   return {
-    ...{ kind: 'run', id, name, observedStatus, workflow, startedAt, ledger, agents, owner, damage },
+    kind: 'run',
+    id,
+    name,
+    observedStatus,
+    workflow,
+    startedAt,
+    ledger,
+    agents,
+    owner,
+    damage,
     isCutShort: run.status === 'paused' && run.agents.some(isCutShort),
   };
 }

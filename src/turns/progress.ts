@@ -57,7 +57,9 @@ const REPOSITORY_PATHS = [':/', ':(top,exclude,glob)**/.raymond/**'];
 /** Asks git for the commit, the branch and all files that differ from them or are new. */
 const askGitStatus = (cwd: string, env: Environment, timeoutMs: number): ReturnType<typeof execProgram> =>
   execProgram('git', ['status', ...STATUS_OPTIONS, '--', ...REPOSITORY_PATHS], {
-    ...{ cwd, env: { ...inheritEnvironment(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' }, timeoutMs },
+    cwd,
+    env: { ...inheritEnvironment(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' },
+    timeoutMs,
   });
 const STATUS_OPTIONS = [
   '--porcelain=v2',

@@ -28,7 +28,10 @@ export async function answeredSignal(
   const judge = createFolderJudge(context, turn, context.worktreeFolder(turn.agent));
   const nameWorkflows = (specs: readonly string[]): Promise<NamedWorkflows> => context.nameWorkflows(turn.state, specs);
   const answered: LookUpRequest = {
-    ...{ ...turn, text, judge: turn.kind === 'claude' ? judge : undefined, nameWorkflows },
+    ...turn,
+    text,
+    judge: turn.kind === 'claude' ? judge : undefined,
+    nameWorkflows,
     readState: turn.checksResult === true ? () => context.readState(evaluates?.state ?? turn.state) : undefined,
   };
   const [scope, names, evaluated, fingerprint] = await Promise.all([

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
 import type { PublishedCommit } from '../core/worktree-turns.ts';
 import { withCloneGit } from './clone-git.ts';
+import { findRepository, refuseWorktree } from './find-repository.ts';
 import { createGit, type Git, type GitOptions } from './git.ts';
 import { findWorkInTheWay, type LeftPlace } from './held-work.ts';
 import { leaveWorkspace } from './leave-workspace.ts';
 import { explainRemoteError, NO_STALLS } from './remote.ts';
 import { openWorkspace, removeClone } from './workspace.ts';
-import { findRepository, type MadeWorktree, refuseWorktree, type WantedWorktree } from './worktree.ts';
+import type { MadeWorktree, WantedWorktree } from './worktree.ts';
 
 /*
  * The worktree of an agent that works on another machine than the one with the folder that it is made from: the commit of that folder

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { WorkspacePlace } from '../core/workspace.ts';
 import type { WorktreeContent, WorktreePlace } from '../core/worktree.ts';
 import { withCloneGit } from './clone-git.ts';
+import { findRepository, refuseWorktree } from './find-repository.ts';
 import { createGit, type Git, type GitOptions } from './git.ts';
 import { findWorkInTheWay, isEmptyFolder, type LeftPlace } from './held-work.ts';
 import { pushBranch } from './remote.ts';
@@ -27,11 +28,6 @@ export interface WantedWorktree extends Pick<WorktreePlace, 'path' | 'branch'> {
 export type MadeWorktree =
   | { readonly place: WorktreePlace; readonly cwd: string; readonly warning?: string }
   | { readonly message: string };
-
-/** Says why a worker gets no worktree. */
-export const refuseWorktree = (reason: string): { readonly message: string } => ({
-  message: `no worktree can be made for it: ${reason}`,
-});
 
 /**
  * Makes a worktree from the commit of a folder. One that a crash left half made, or made and not reported, is made again. One with work in
@@ -131,45 +127,6 @@ function afterPush({ content, warning }: InspectedWorktree, problem: string | nu
 
 /** Deletes a branch that no worktree is on. Unlike `git branch -D`, this does not look at every worktree of the repository. */
 export const deleteBranch = (git: Git, branch: string) => git('update-ref', '-d', `refs/heads/${branch}`);
-
-interface Repository extends Pick<WorktreePlace, 'base' | 'repository'> {
-  /** The path of the folder in the repository. */
-  readonly prefix: string;
-}
-
-/** Finds the repository of a folder and the commit that it is at. */
-export async function findRepository(git: Git, cwd: string): Promise<Repository | { readonly message: string }> {
-  const { ok, out, error } = await git(
-    ...['rev-parse', '--show-toplevel', '--show-prefix', '--git-common-dir', 'HEAD^{commit}'],
-  );
-  const [top, prefix, common, base] = out.split('\n');
-  if (ok && prefix !== undefined && common !== undefined && base !== undefined)
-    return { prefix, base, repository: resolve(cwd, common) };
-  if (common !== undefined) return refuseWorktree(await explainNoCommit(git, top ?? cwd));
-  if (error.includes('must be run in a work tree'))
-    return refuseWorktree(`${cwd} is in a repository without files (a bare one, or its .git folder)`);
-  if (!error.includes('not a git repository')) return refuseWorktree(error);
-  const damaged = findAbove(cwd, '.git');
-  return refuseWorktree(
-    damaged === null
-      ? `${cwd} is not in a git repository: make one with \`git init\``
-      : `git does not take ${damaged} for a repository: it is damaged`,
-  );
-}
-
-async function explainNoCommit(git: Git, top: string): Promise<string> {
-  const head = await git('rev-parse', '--quiet', '--verify', 'HEAD');
-  return head.ok
-    ? `the repository ${top} is damaged: its commit ${head.out} cannot be read (\`git fsck\` tells more)`
-    : `the repository ${top} has no commit yet: make one first`;
-}
-
-/** Finds a file in a folder or in one above it. */
-function findAbove(folder: string, name: string): string | null {
-  const path = join(folder, name);
-  if (existsSync(path)) return path;
-  return dirname(folder) === folder ? null : findAbove(dirname(folder), name);
-}
 
 /** Makes a worktree; returns what stands in the way. Only if git fails is there more to find out. */
 async function addWorktree(git: Git, place: WorktreePlace, options: GitOptions): Promise<string | null> {

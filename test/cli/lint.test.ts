@@ -113,7 +113,8 @@ describe('raymond lint', () => {
   test('checks the workflow in the current folder if none is given', async () => {
     const project = projectWith({ 'START.md': FINE, 'notes.txt': '' });
     expect(await project.raymond('lint')).toStrictEqual({
-      ...{ code: 0, err: '' },
+      code: 0,
+      err: '',
       out: '.: nothing found\n\n1 workflow: nothing found.\n',
     });
     const two = projectWith({ 'START.md': FINE, '1_START.md': FINE });
@@ -300,7 +301,11 @@ describe('annotations for GitHub', () => {
   test('are placed at the zip for files inside it, and name the file', async () => {
     const zip = buildZip([{ name: 'START.md', data: '---\nmodle: x\n---\nStop. <result>x</result>' }]);
     const { out } = await projectWith({ 'flow.zip': zip, 'bad.zip': 'PK' }).raymond(
-      ...['lint', 'flow.zip', 'bad.zip', '--format', 'github'],
+      'lint',
+      'flow.zip',
+      'bad.zip',
+      '--format',
+      'github',
     );
     expect(out.split('\n').slice(0, 2)).toStrictEqual([
       expect.stringMatching(

@@ -313,7 +313,10 @@ describe('raymond logs of a running run', () => {
     const enough = new AbortController();
     const heard: string[] = [];
     await writeLogs('last', {
-      ...{ cwd: project.cwd, follow: true, signal: enough.signal, writeMessage: () => {} },
+      cwd: project.cwd,
+      follow: true,
+      signal: enough.signal,
+      writeMessage: () => {},
       write(line) {
         heard.push(line);
         if (line.includes('at work')) enough.abort();

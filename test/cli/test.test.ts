@@ -143,7 +143,10 @@ scenarios:
     const mine = project.terminal();
     const nothing = () => () => {};
     const screen = {
-      ...{ write: () => {}, color: false, onResize: nothing, onLeave: nothing },
+      write: () => {},
+      color: false,
+      onResize: nothing,
+      onLeave: nothing,
       size: () => ({ columns: 40, rows: 24 }),
     };
     await runCli(argv, { ...mine, outIsScreen: true, screen });
@@ -198,11 +201,15 @@ Never taken:
     const { code, out } = await projectWith({ 'a.test.yaml': TWO }).raymond('test', '.', '--json', '--coverage');
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({
-      ...{ passed: 1, failed: 1, unusable: [], duration_ms: expect.any(Number) },
+      passed: 1,
+      failed: 1,
+      unusable: [],
+      duration_ms: expect.any(Number),
       scenarios: [
         { name: 'goes round once', file: 'a.test.yaml', line: 4, workflow: '.', passed: true, differences: [] },
         {
-          ...{ name: 'is wrong', passed: false },
+          name: 'is wrong',
+          passed: false,
           differences: [
             { what: 'the path of main', line: 8, column: 7, expected: ['START.md'], actual: ['START.md', 'START.md'] },
             { what: 'the result of main', expected: 'done\ntwice', actual: 'done' },
@@ -213,7 +220,9 @@ Never taken:
         percent: 100,
         workflows: [
           {
-            ...{ workflow: '.', percent: 100, states: [{ state: 'START.md', line: 1, label: 'START.md', times: 4 }] },
+            workflow: '.',
+            percent: 100,
+            states: [{ state: 'START.md', line: 1, label: 'START.md', times: 4 }],
             traffic: { ways: expect.any(Array) },
           },
         ],
@@ -245,9 +254,13 @@ Never taken:
 
   test('runs the other files if one cannot be used', async () => {
     const project = projectWith({
-      ...{ 'a.test.yaml': 'expect: { reslut: a }', 'b.test.yaml': TWO, 'c/c.test.yaml': '{}', 'c/d.test.yaml': '{}' },
+      'a.test.yaml': 'expect: { reslut: a }',
+      'b.test.yaml': TWO,
+      'c/c.test.yaml': '{}',
+      'c/d.test.yaml': '{}',
       'e.test.yaml': 'workflow: d/START.md',
-      ...{ 'd/d.test.yaml': '{}', 'd/START.md': LOOP.replace('target: START.md', 'target: NOWHERE.md') },
+      'd/d.test.yaml': '{}',
+      'd/START.md': LOOP.replace('target: START.md', 'target: NOWHERE.md'),
     });
     const { code, out } = await project.raymond('test', '--filter', 'round');
     expect(code).toBe(65);
@@ -377,7 +390,9 @@ interrupted: 1 passed, 1 failed, 1 interrupted (a while)
       const { code, out } = await interrupted('', '--json', '--coverage', '--filter', 'hangs');
       expect(code).toBe(130);
       expect(JSON.parse(out)).toMatchObject({
-        ...{ passed: 0, failed: 0, not_begun: 0 },
+        passed: 0,
+        failed: 0,
+        not_begun: 0,
         interrupted: [{ name: 'hangs', line: 6, where: ['main in GO.sh, turn 2: its script was running'] }],
       });
     });

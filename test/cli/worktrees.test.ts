@@ -50,13 +50,11 @@ describe('worktrees that workers have left', () => {
     for (const line of lines)
       expect([run.err.includes(line), status.includes(line), line]).toStrictEqual([true, true, line]);
     expect(JSON.parse((await project.raymond('status', 'r1', '--json')).out).agents[1].worktree).toMatchObject({
-      ...{
-        path: join(folder, 'main_commit1'),
-        branch: 'raymond/r1/main_commit1',
-        kept: true,
-        commits: 1,
-        dirty: false,
-      },
+      path: join(folder, 'main_commit1'),
+      branch: 'raymond/r1/main_commit1',
+      kept: true,
+      commits: 1,
+      dirty: false,
     });
     expect((await project.raymond('worktrees')).out).toMatch(
       /^RUN +AGENT +HOLDS\nr1 +main_change2 +uncommitted changes\n {2}.*main_change2\n {2}branch raymond\/r1\/main_change2\nr1 +main_commit1 +1 commit\n/,

@@ -12,7 +12,11 @@ const TIMED = '<ask next="NEXT" timeout="1h" timeout_next="LATE">Publish it?</as
 const driver = (options: Partial<Options> = {}): RunDriver => new RunDriver(WORKFLOW, options);
 
 const answerOf = (ask: string, text: string): AskAnswer => ({
-  ...{ ask, text, by: 'anna@laptop', answeredAt: 5, files: [] },
+  ask,
+  text,
+  by: 'anna@laptop',
+  answeredAt: 5,
+  files: [],
 });
 
 const reply = (run: RunDriver, agent: string, ask: string, text: string): void => {
@@ -25,22 +29,38 @@ describe('a question', () => {
   test('makes its agent wait in the state that asks', () => {
     const run = driver({ onAsk: 'wait' }).answer(TIMED);
     const question = {
-      ...{ text: 'Publish it?', next: 'NEXT.md', timeoutMs: HOUR, timeoutNext: 'LATE.md' },
-      ...{ displayFiles: [], uploads: null },
+      text: 'Publish it?',
+      next: 'NEXT.md',
+      timeoutMs: HOUR,
+      timeoutNext: 'LATE.md',
+      displayFiles: [],
+      uploads: null,
     };
     expect(run.agent().state).toBe('START.md');
     expect(run.agent().phase).toMatchObject({ kind: 'asking', ask: 'main-1', question, askedAt: 1020 });
     expect(run.eventsOf('asked')).toStrictEqual([
       {
-        ...{ kind: 'asked', at: 1020, agent: 'main', state: 'START.md', ask: 'main-1', untilMs: 1020 + HOUR },
-        ...{ question, taskFolder: null },
+        kind: 'asked',
+        at: 1020,
+        agent: 'main',
+        state: 'START.md',
+        ask: 'main-1',
+        untilMs: 1020 + HOUR,
+        question,
+        taskFolder: null,
       },
     ]);
     expect(run.eventsOf('transition')).toStrictEqual([]);
     expect(due(run.run)).toStrictEqual([
       {
-        ...{ kind: 'sleep', agent: 'main', why: 'ask', ask: 'main-1', state: 'START.md' },
-        ...{ untilMs: 1020 + HOUR, taskFolder: null, uploads: null },
+        kind: 'sleep',
+        agent: 'main',
+        why: 'ask',
+        ask: 'main-1',
+        state: 'START.md',
+        untilMs: 1020 + HOUR,
+        taskFolder: null,
+        uploads: null,
       },
     ]);
   });
@@ -50,8 +70,15 @@ describe('a question', () => {
     reply(run, 'main', 'main-1', 'Yes, today');
     expect(run.eventsOf('ask_answered')).toStrictEqual([
       {
-        ...{ kind: 'ask_answered', at: 9_000, agent: 'main', state: 'START.md', ask: 'main-1', text: 'Yes, today' },
-        ...{ by: 'anna@laptop', answeredAt: 5, files: [] },
+        kind: 'ask_answered',
+        at: 9_000,
+        agent: 'main',
+        state: 'START.md',
+        ask: 'main-1',
+        text: 'Yes, today',
+        by: 'anna@laptop',
+        answeredAt: 5,
+        files: [],
       },
     ]);
     expect(run.eventsOf('transition')).toMatchObject([{ tag: 'ask', to: 'NEXT.md', input: 'Yes, today' }]);
@@ -93,7 +120,10 @@ describe('a question', () => {
       'upload_bucket="true" upload_max_count="3" upload_max_size="10MB" upload_mime="image/png,text/plain"';
     const run = driver({ onAsk: 'wait' }).answer(`<ask next="NEXT" ${files} ${limits}>Which?</ask>`);
     expect(run.eventsOf('asked')[0]?.question).toStrictEqual({
-      ...{ text: 'Which?', next: 'NEXT.md', timeoutMs: null, timeoutNext: null },
+      text: 'Which?',
+      next: 'NEXT.md',
+      timeoutMs: null,
+      timeoutNext: null,
       displayFiles: [
         { path: 'plan.md', label: 'The plan' },
         { path: 'img/b.png', label: null },
@@ -103,7 +133,11 @@ describe('a question', () => {
           { name: 'a.pdf', mime: 'application/pdf' },
           { name: 'b', mime: null },
         ],
-        ...{ bucket: true, maxCount: 3, maxSize: 10_000_000, maxTotalSize: null, mime: ['image/png', 'text/plain'] },
+        bucket: true,
+        maxCount: 3,
+        maxSize: 10_000_000,
+        maxTotalSize: null,
+        mime: ['image/png', 'text/plain'],
       },
     });
   });
@@ -201,14 +235,21 @@ describe('a run with a question', () => {
     expect(run.run.status).toBe('waiting');
     const scope = { files: WORKFLOW.files, platform: 'unix' } as const;
     const { events } = run.apply({
-      ...{ kind: 'resumed', at: HOUR * 3, options: {}, retry: false, scope, folders: {} },
+      kind: 'resumed',
+      at: HOUR * 3,
+      options: {},
+      retry: false,
+      scope,
+      folders: {},
       answers: [answerOf('main_work1-1', 'Yes')],
       timedOut: ['main-2'],
     });
     expect(events.map((event) => ('agent' in event ? `${event.kind} ${event.agent}` : event.kind))).toStrictEqual([
       'run_resumed',
-      ...['ask_timed_out main', 'transition main'],
-      ...['ask_answered main_work1', 'transition main_work1'],
+      'ask_timed_out main',
+      'transition main',
+      'ask_answered main_work1',
+      'transition main_work1',
     ]);
     expect(run.run.status).toBe('running');
     expect(run.run.agents.map(({ state, input }) => [state, input])).toStrictEqual([

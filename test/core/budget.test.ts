@@ -49,7 +49,13 @@ function playFan({ workers, parallel, budgetMicros, prices, pick }: Fan): { run:
     if (signal.kind === 'began') expect(capMicros).toBeLessThanOrEqual(budgetMicros - run.ledger.spentMicros);
   };
   const answered = (agent: string, text: string, micros: number | null): Signal => ({
-    ...{ kind: 'answered', at: 1, agent, text, denials: [], folders: {}, scope: scopeOfWorkflow(WORKFLOW) },
+    kind: 'answered',
+    at: 1,
+    agent,
+    text,
+    denials: [],
+    folders: {},
+    scope: scopeOfWorkflow(WORKFLOW),
     cost: micros === null ? null : { kind: 'reported', micros },
   });
   const work = (agent: string, state: string, capMicros: number): Signal => {
@@ -100,7 +106,10 @@ for (const workers of [50, 500]) {
   for (const parallel of [8, null]) {
     test(`${workers} agents, ${parallel ?? 'all'} at once, whose cost nobody knows, spend what they may and a request each`, () => {
       const { run, mostAtOnce } = playFan({
-        ...{ workers, parallel, budgetMicros: 1_000_000, pick: first },
+        workers,
+        parallel,
+        budgetMicros: 1_000_000,
+        pick: first,
         prices: { 'ONE.md': price(0.9, 0.001) },
       });
       expect(run.status).toBe('budget_exceeded');
@@ -110,7 +119,10 @@ for (const workers of [50, 500]) {
 
     test(`${workers} agents, ${parallel ?? 'all'} at once, all come to their end if there is enough for them`, () => {
       const { run } = playFan({
-        ...{ workers, parallel, budgetMicros: workers * 1_000_000 + 2_000_000, pick: first },
+        workers,
+        parallel,
+        budgetMicros: workers * 1_000_000 + 2_000_000,
+        pick: first,
         prices: { 'ONE.md': price(0.1, 0.1), 'TWO.md': price(0.9, 0.01) },
       });
       expect([run.status, run.ledger.spentMicros]).toStrictEqual(['completed', workers * 1_000_000]);
@@ -120,7 +132,10 @@ for (const workers of [50, 500]) {
   test(`of ${workers} items of two states, about as many are finished as there is money for`, () => {
     const affordable = Math.round(workers * 0.31);
     const { run } = playFan({
-      ...{ workers, parallel: 8, budgetMicros: affordable * 200_000, pick: first },
+      workers,
+      parallel: 8,
+      budgetMicros: affordable * 200_000,
+      pick: first,
       prices: { 'ONE.md': price(0.1, 0.01), 'TWO.md': price(0.1, 0.01) },
     });
     expect(run.status).toBe('budget_exceeded');

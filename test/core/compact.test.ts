@@ -34,7 +34,12 @@ describe('compact', () => {
       '<result>r</result>',
     );
     expect(promptsOf(driver)).toStrictEqual([
-      ...['START.md state', 'S.sh state', 'A.md compact', 'A.md state', 'B.md compact', 'B.md state'],
+      'START.md state',
+      'S.sh state',
+      'A.md compact',
+      'A.md state',
+      'B.md compact',
+      'B.md state',
     ]);
   });
 

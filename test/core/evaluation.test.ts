@@ -8,7 +8,9 @@ import { RunDriver, type TestWorkflow } from './run-driver.ts';
 const FILES = ['WORK.md', 'FIX.md', 'DONE.md', 'GATE.sh', 'JUDGE.md', 'STEP.sh'];
 const POLICY = [entryOf('goto', 'DONE.md'), entryOf('goto', 'FIX.md'), payloadEntry('STOP')];
 const TODO: Evaluator = {
-  ...{ kind: 'pattern', pattern: 'TODO', overridesOn: 'match' },
+  kind: 'pattern',
+  pattern: 'TODO',
+  overridesOn: 'match',
   instead: entryOf('goto', 'FIX.md'),
 };
 const GATE: Evaluator = { kind: 'script', file: 'GATE' };
@@ -38,7 +40,9 @@ describe('a pattern', () => {
       {
         way: 'WORK.md -> FIX.md',
         requested: 'goto DONE.md',
-        ...{ by: 'evaluator', name: 'match `TODO`', why: 'the answer matches' },
+        by: 'evaluator',
+        name: 'match `TODO`',
+        why: 'the answer matches',
       },
     ]);
   });
@@ -100,7 +104,11 @@ describe('a gate', () => {
     const driver = driverOf(GATE).answer(DONE);
     expect(due(driver.run)).toMatchObject([
       {
-        ...{ kind: 'script', state: 'GATE.sh', number: 2, visit: 1, attempt: 1 },
+        kind: 'script',
+        state: 'GATE.sh',
+        number: 2,
+        visit: 1,
+        attempt: 1,
         evaluates: { state: 'WORK.md', text: DONE, transition: '<goto>DONE.md</goto>' },
         variables: { state: 'WORK.md', output: DONE, transition: '<goto>DONE.md</goto>' },
       },
@@ -121,8 +129,11 @@ describe('a gate', () => {
     const driver = driverOf(GATE).answer(DONE, '2 tests fail\n<goto>FIX.md</goto>\n');
     expect(choices(driver)).toStrictEqual([
       {
-        ...{ way: 'WORK.md -> FIX.md', requested: 'goto DONE.md' },
-        ...{ by: 'evaluator', name: 'GATE.sh', why: '2 tests fail' },
+        way: 'WORK.md -> FIX.md',
+        requested: 'goto DONE.md',
+        by: 'evaluator',
+        name: 'GATE.sh',
+        why: '2 tests fail',
       },
     ]);
   });
@@ -311,14 +322,22 @@ test('an evaluator that asks a person is named in the transition that the answer
   const driver = new RunDriver(workflowOf([GATE], policy), { onAsk: 'wait' }).answer(DONE);
   driver.answer('Nobody has seen this.\n<ask next="FIX.md">Is it done?</ask>');
   driver.apply({
-    ...{ kind: 'ask_answered', at: 9000, agent: 'main', ask: 'main-2', text: 'No' },
-    ...{ by: 'ada', answeredAt: 8000, files: [] },
+    kind: 'ask_answered',
+    at: 9000,
+    agent: 'main',
+    ask: 'main-2',
+    text: 'No',
+    by: 'ada',
+    answeredAt: 8000,
+    files: [],
   });
   expect(choices(driver)).toStrictEqual([
     {
       way: 'WORK.md -> FIX.md',
       requested: 'goto DONE.md',
-      ...{ by: 'evaluator', name: 'GATE.sh', why: 'Nobody has seen this.' },
+      by: 'evaluator',
+      name: 'GATE.sh',
+      why: 'Nobody has seen this.',
     },
   ]);
 });

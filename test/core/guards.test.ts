@@ -26,8 +26,13 @@ const scriptWith = (guards: Partial<Guards>, rules: Partial<Rules> = {}) => ({
 
 describe('on', () => {
   const ALL: Guards['on'] = {
-    ...{ error: 'OTHER.md', timeout: 'FIX.md', denied: 'FIX.md', too_long: 'FIX.md' },
-    ...{ no_tag: 'FIX.md', max_visits: 'FIX.md', stuck: 'FIX.md' },
+    error: 'OTHER.md',
+    timeout: 'FIX.md',
+    denied: 'FIX.md',
+    too_long: 'FIX.md',
+    no_tag: 'FIX.md',
+    max_visits: 'FIX.md',
+    stuck: 'FIX.md',
   };
   const NO_RETRIES = { retries: 0, reminders: 0 };
 

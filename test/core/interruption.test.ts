@@ -4,7 +4,13 @@ import type { InterruptSignal } from '../../src/core/signal.ts';
 import { RunDriver } from './run-driver.ts';
 
 const interrupt = (text: string | null, agent = 'main'): InterruptSignal => ({
-  ...{ kind: 'interrupt', at: 9, about: { agent }, interrupt: 'i1', text, by: 'anna@laptop', saidAt: 8 },
+  kind: 'interrupt',
+  at: 9,
+  about: { agent },
+  interrupt: 'i1',
+  text,
+  by: 'anna@laptop',
+  saidAt: 8,
 });
 
 const STOPPED = { fail: { kind: 'stopped', message: 'ended' }, progress: 'answer' } as const;

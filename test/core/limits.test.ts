@@ -222,7 +222,14 @@ describe('parallel turns', () => {
       driver.runTurn(agent, agent === 'main' ? '<fork next="LOOP">WORK</fork>' : '<result>done</result>');
     }
     expect(starts.slice(0, 8).map((agent) => agent.replace(/\d+/, ''))).toStrictEqual([
-      ...['main', 'main', 'main_work', 'main_work', 'main', 'main', 'main_work', 'main_work'],
+      'main',
+      'main',
+      'main_work',
+      'main_work',
+      'main',
+      'main',
+      'main_work',
+      'main_work',
     ]);
     expect(starts.filter((agent) => agent === 'main')).toHaveLength(20);
   });
@@ -256,7 +263,8 @@ describe('forks of one answer', () => {
   test('of a script pause it with its answer, which a resume with a higher limit follows', () => {
     const driver = new RunDriver(LOOP, { maxForks: 3 }).answer('<goto>FREE</goto>', forks(4));
     expect(driver.agent().phase).toMatchObject({
-      ...{ kind: 'paused', why: 'unfollowable' },
+      kind: 'paused',
+      why: 'unfollowable',
       message: expect.stringContaining('`resume` with a higher `--max-forks` goes on without running the script again'),
     });
     driver.resume({ maxForks: 4 });

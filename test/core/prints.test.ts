@@ -68,8 +68,30 @@ describe('a <print>', () => {
 });
 
 const fragment = fc.constantFrom(
-  ...['<print>', '</print>', '<print', '>', '</', 'print', '<result>', '</result>', '<!--', '-->', '`', '``', '```'],
-  ...['\n', ' ', '~~~', 'text', '<', '/>', '```\n', '<print a="1">', '\n~~~~\n', '-', '<goto>A</goto>'],
+  '<print>',
+  '</print>',
+  '<print',
+  '>',
+  '</',
+  'print',
+  '<result>',
+  '</result>',
+  '<!--',
+  '-->',
+  '`',
+  '``',
+  '```',
+  '\n',
+  ' ',
+  '~~~',
+  'text',
+  '<',
+  '/>',
+  '```\n',
+  '<print a="1">',
+  '\n~~~~\n',
+  '-',
+  '<goto>A</goto>',
 );
 const text = fc.array(fragment, { maxLength: 40 }).map((parts) => parts.join(''));
 

@@ -180,7 +180,10 @@ describe('a run that hears of its quota', () => {
     begin(agents[3] ?? '', { quota: quota(80, { at: 1600 }) });
     for (const agent of agents) if (agent !== agents[1]) begin(agent, {});
     expect(driver.run.agents.map(({ phase }) => phase.kind).sort()).toStrictEqual([
-      ...['ready', 'ready', 'running', 'sleeping'],
+      'ready',
+      'ready',
+      'running',
+      'sleeping',
     ]);
   });
 

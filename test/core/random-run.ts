@@ -27,7 +27,9 @@ const GATE: PolicyEntry[] = [
 /** What the answers in A.md have to pass: a pattern, a gate and a judge. */
 const EVALUATORS: Evaluator[] = [
   {
-    ...{ kind: 'pattern', pattern: 'START', overridesOn: 'match' },
+    kind: 'pattern',
+    pattern: 'START',
+    overridesOn: 'match',
     instead: { tag: 'result', target: null, attributes: {}, payload: 'never there' },
   },
   { kind: 'script', file: 'S' },
@@ -35,8 +37,12 @@ const EVALUATORS: Evaluator[] = [
 ];
 
 const ALL_OUTCOMES = {
-  ...{ error: 'B.md', timeout: 'B.md', denied: 'S.sh', too_long: 'START.md' },
-  ...{ no_tag: 'S.sh', stuck: 'START.md' },
+  error: 'B.md',
+  timeout: 'B.md',
+  denied: 'S.sh',
+  too_long: 'START.md',
+  no_tag: 'S.sh',
+  stuck: 'START.md',
 };
 const NO_GUARDS: Guards = { retry: null, on: {}, maxVisitsPer: 'agent', stuck: null };
 

@@ -4,7 +4,13 @@ import type { SaidSignal } from '../../src/core/signal.ts';
 import { RunDriver } from './run-driver.ts';
 
 const say = (text: string, isReachable = true, agent = 'main'): SaidSignal => ({
-  ...{ kind: 'said', at: 9, about: { agent }, said: text.slice(0, 1), text, by: 'anna@laptop', saidAt: 8 },
+  kind: 'said',
+  at: 9,
+  about: { agent },
+  said: text.slice(0, 1),
+  text,
+  by: 'anna@laptop',
+  saidAt: 8,
   isReachable,
 });
 
@@ -18,8 +24,16 @@ test('what is said is written into a running turn that can be reached, and is go
   driver.begin('main');
   expect(driver.apply(say('Hello')).events).toStrictEqual([
     {
-      ...{ kind: 'said', at: 9, agent: 'main', state: 'START.md', said: 'H', text: 'Hello', by: 'anna@laptop' },
-      ...{ saidAt: 8, turn: 1, refused: null },
+      kind: 'said',
+      at: 9,
+      agent: 'main',
+      state: 'START.md',
+      said: 'H',
+      text: 'Hello',
+      by: 'anna@laptop',
+      saidAt: 8,
+      turn: 1,
+      refused: null,
     },
   ]);
   expect(driver.apply(hear('H')).events).toStrictEqual([
@@ -41,7 +55,7 @@ test('what was written and not heard is put before the next prompt, after what w
   driver.begin('main');
   expect(
     driver.events.flatMap((event) => (event.kind === 'said_delivered' ? [event.said, event.via] : [])),
-  ).toStrictEqual([...['F', 'prompt', 'S', 'prompt']]);
+  ).toStrictEqual(['F', 'prompt', 'S', 'prompt']);
   driver.reply('main', '<result>x</result>');
   expect(driver.agent('main').said).toStrictEqual([]);
 });

@@ -12,7 +12,13 @@ function after(text: string, options: Partial<Options> = {}): readonly unknown[]
   driver.begin('main');
   const before = driver.run;
   const answered: Answered = {
-    ...{ kind: 'answered', at: 2000, agent: 'main', text, cost: null, denials: [], folders: {} },
+    kind: 'answered',
+    at: 2000,
+    agent: 'main',
+    text,
+    cost: null,
+    denials: [],
+    folders: {},
     scope: scopeOfWorkflow(WORKFLOW),
   };
   const next = freshTurnAfter(before, answered);

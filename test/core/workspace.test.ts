@@ -5,7 +5,11 @@ import { parseWorkspace, resolveWorkspace, WORKSPACE_OPTION, workspaceProblem } 
 import { RunDriver } from './run-driver.ts';
 
 const PLACE = {
-  ...{ path: '/c/main', branch: 'raymond/run-1/main', base: 'c0ffee', repository: '/c/main/.git', remote: '/r' },
+  path: '/c/main',
+  branch: 'raymond/run-1/main',
+  base: 'c0ffee',
+  repository: '/c/main/.git',
+  remote: '/r',
 };
 const PUSHED = { kept: false, commits: 1, dirty: false, pushed: true };
 
@@ -13,7 +17,9 @@ const started = () => new RunDriver({ files: ['START.sh', 'W.sh', 'END.sh'] }, {
 const make = (driver: RunDriver, place = PLACE) => driver.apply({ kind: 'workspace_made', at: 5000, place });
 const leave = (driver: RunDriver, problem?: string) =>
   driver.apply({
-    ...{ kind: 'workspace_left', at: 6000, content: { ...PUSHED, pushed: problem === undefined } },
+    kind: 'workspace_left',
+    at: 6000,
+    content: { ...PUSHED, pushed: problem === undefined },
     ...(problem !== undefined && { problem }),
   });
 const dueOf = ({ run }: RunDriver) =>
@@ -24,13 +30,20 @@ describe('the clone of a run', () => {
     const driver = started();
     expect(due(driver.run)).toStrictEqual([
       {
-        ...{ kind: 'workspace', agent: 'workspace', isWanted: true, source: { git: '/r', ref: 'v1' } },
-        ...{ place: null, isOver: false, home: null },
+        kind: 'workspace',
+        agent: 'workspace',
+        isWanted: true,
+        source: { git: '/r', ref: 'v1' },
+        place: null,
+        isOver: false,
+        home: null,
       },
     ]);
     make(driver);
     expect([driver.agent().cwd, driver.run.startFolder, dueOf(driver)]).toStrictEqual([
-      ...['/c/main', '/c/main', [['script', 'main']]],
+      '/c/main',
+      '/c/main',
+      [['script', 'main']],
     ]);
     expect(driver.eventsOf('workspace_opened')).toStrictEqual([
       { kind: 'workspace_opened', at: 5000, ...PLACE, from: '/w' },
@@ -46,7 +59,9 @@ describe('the clone of a run', () => {
     expect([driver.run.status, due(driver.run)]).toMatchObject(['running', [{ kind: 'workspace', isOver: true }]]);
     leave(driver);
     expect([driver.run.status, driver.run.workspace, due(driver.run)]).toStrictEqual([
-      ...['completed', { kind: 'left', place: PLACE, content: PUSHED }, []],
+      'completed',
+      { kind: 'left', place: PLACE, content: PUSHED },
+      [],
     ]);
     const kinds = driver.events.map(({ kind }) => kind);
     expect(kinds.slice(-3)).toStrictEqual(['workspace_leaving', 'workspace_left', 'run_ended']);
@@ -81,7 +96,10 @@ describe('the clone of a run', () => {
     const driver = started();
     driver.apply({ kind: 'workspace_refused', at: 5000, message: 'nobody is there' });
     expect([driver.run.status, driver.run.stop, due(driver.run), driver.run.iterations]).toStrictEqual([
-      ...['paused', { kind: 'workspace', message: 'nobody is there' }, [], 0],
+      'paused',
+      { kind: 'workspace', message: 'nobody is there' },
+      [],
+      0,
     ]);
     driver.resume({ workspace: '/s' });
     expect(due(driver.run)).toMatchObject([{ kind: 'workspace', source: { git: '/s', ref: null } }]);

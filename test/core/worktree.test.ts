@@ -10,7 +10,10 @@ const started = (answer: string) => new RunDriver(workflow).answer(answer);
 const FORK = '<fork worktree="auto">W</fork>';
 
 const placeFor = (agent: string) => ({
-  ...{ path: `/w/trees/${agent}`, branch: `raymond/run-1/${agent}`, base: 'c0ffee', repository: '/w/.git' },
+  path: `/w/trees/${agent}`,
+  branch: `raymond/run-1/${agent}`,
+  base: 'c0ffee',
+  repository: '/w/.git',
 });
 
 const make = (driver: RunDriver, agent: string) =>
@@ -18,7 +21,9 @@ const make = (driver: RunDriver, agent: string) =>
 
 const close = (driver: RunDriver, agent: string, content: Partial<WorktreeContent> = {}) =>
   driver.apply({
-    ...{ kind: 'worktree_closed', at: 6000, agent },
+    kind: 'worktree_closed',
+    at: 6000,
+    agent,
     content: { kept: false, commits: 0, dirty: false, ...content },
   });
 
@@ -70,7 +75,11 @@ describe('the results of a join', () => {
       { agent: 'main_w3', status: 'cancelled', branch: 'raymond/run-1/main_w3', commits: 3 },
     ]);
     expect(kindsOf(driver, 'main_w3').slice(-5)).toStrictEqual([
-      ...['cancelling', 'turn_ended', 'worktree_leaving', 'worktree_left', 'agent_cancelled'],
+      'cancelling',
+      'turn_ended',
+      'worktree_leaving',
+      'worktree_left',
+      'agent_cancelled',
     ]);
   });
 });
@@ -92,7 +101,10 @@ describe('a join that cancels', () => {
     expect(resultsOf(driver)).toMatchObject([{ status: 'ended' }, { agent: 'main_w2', status: 'cancelled' }]);
     expect(resultsOf(driver)[1]).not.toHaveProperty('branch');
     expect(kindsOf(driver, 'main_w2')).toStrictEqual([
-      ...['agent_started', 'worktree_opening', 'worktree_leaving', 'agent_cancelled'],
+      'agent_started',
+      'worktree_opening',
+      'worktree_leaving',
+      'agent_cancelled',
     ]);
   });
 

@@ -181,7 +181,14 @@ describe('the diagram of a workflow', () => {
       'LAST.md –join→ LATE.md "join (wait any)"',
     ]);
     expect(diagram.arrows.flatMap(({ terms }) => terms)).toStrictEqual([
-      ...['worktree', 'group', 'group', 'wait', 'cancel', 'worktree', 'group', 'wait'],
+      'worktree',
+      'group',
+      'group',
+      'wait',
+      'cancel',
+      'worktree',
+      'group',
+      'wait',
     ]);
   });
 

@@ -172,10 +172,19 @@ withEachClaude('a conversation', (pinned) => {
       ['LAST.md', 'no_tag', 1],
     ]);
     expect(conversation(rig, 'The next step')).toStrictEqual([
-      ...['> I am START', '< [Write]', '> [tool_result]', '< written'],
-      ...['> I am DENIED', '< [Bash]', '> [tool_result]', '< I could not'],
-      ...[expect.stringMatching(/^> In your last turn, .*Bash\(npm install x\)/s), '< It is done. <goto>LAST</goto>'],
-      ...['> I am LAST', '< all is well', expect.stringMatching(/^> The next step/)],
+      '> I am START',
+      '< [Write]',
+      '> [tool_result]',
+      '< written',
+      '> I am DENIED',
+      '< [Bash]',
+      '> [tool_result]',
+      '< I could not',
+      expect.stringMatching(/^> In your last turn, .*Bash\(npm install x\)/s),
+      '< It is done. <goto>LAST</goto>',
+      '> I am LAST',
+      '< all is well',
+      expect.stringMatching(/^> The next step/),
     ]);
     expect(new Set(rig.eventsOf('turn_started').map(({ session }) => session?.id)).size).toBe(1);
     expect(run.ledger.spentMicros).toBe(charged(rig));

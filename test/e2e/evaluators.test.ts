@@ -20,7 +20,9 @@ withEachClaude('a judge', (pinned) => {
     expect(getAgent(run, 'main').phase).toStrictEqual({ kind: 'ended', result: 'done' });
     expect(conversation(rig, 'I am JUDGE')).toStrictEqual([`> ${JUDGED}`]);
     expect(conversation(rig, 'I am DONE')).toStrictEqual([
-      ...['> I am START', '< I have done it. <goto>DONE</goto>', '> I am DONE'],
+      '> I am START',
+      '< I have done it. <goto>DONE</goto>',
+      '> I am DONE',
     ]);
     const models = rig.eventsOf('turn_ended').map(({ evaluator, models: used }) => [evaluator, used[0]?.model]);
     expect(models[1]).toStrictEqual(['JUDGE.md', expect.stringContaining('haiku')]);
@@ -43,7 +45,9 @@ withEachClaude('a judge', (pinned) => {
     expect(rig.eventsOf('reminded')).toMatchObject([{ evaluator: 'JUDGE.md' }]);
     expect(conversation(rig, 'The next step').slice(0, 2)).toStrictEqual([`> ${JUDGED}`, '< Hm, there is no test.']);
     expect(conversation(rig, 'I am FIX')).toStrictEqual([
-      ...['> I am START', '< I have done it. <goto>DONE</goto>', '> I am FIX'],
+      '> I am START',
+      '< I have done it. <goto>DONE</goto>',
+      '> I am FIX',
     ]);
     expect(rig.eventsOf('transition')[0]).toMatchObject({
       to: 'FIX.md',

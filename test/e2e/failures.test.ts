@@ -220,7 +220,9 @@ withEachClaude('a run', (pinned) => {
     expect([run.status, run.agents[0]?.phase]).toStrictEqual(['completed', { kind: 'ended', result: 'over' }]);
     // What was in hand when the money ran out is told differently by each version.
     expect(conversation(rig, 'You were interrupted').slice(0, 3)).toStrictEqual([
-      ...['> I am START', '< <goto>DEAR</goto>', '> I am DEAR'],
+      '> I am START',
+      '< <goto>DEAR</goto>',
+      '> I am DEAR',
     ]);
     expect(run.ledger).toMatchObject({ spentMicros: charged(rig), estimatedMicros: 0 });
   });

@@ -63,7 +63,9 @@ withEachClaude('an interruption', (pinned) => {
     const run = await running.finished;
     expect(run.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'over' }]);
     expect(rig.api.requests.map(({ prompt }) => prompt.slice(0, 9))).toStrictEqual([
-      ...['I am STAR', 'Other wor', 'I am NEXT'],
+      'I am STAR',
+      'Other wor',
+      'I am NEXT',
     ]);
   });
 
@@ -89,7 +91,9 @@ withEachClaude('an interruption', (pinned) => {
     const run = await running.finished;
     expect(run.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'over' }]);
     expect(rig.api.requests.map(({ prompt }) => prompt.slice(0, 9))).toStrictEqual([
-      ...['I am STAR', 'First\n\nOt', 'I am NEXT'],
+      'I am STAR',
+      'First\n\nOt',
+      'I am NEXT',
     ]);
   });
 

@@ -63,8 +63,13 @@ I am CHECKER in {{task_folder}} «say <goto>DONE</goto>»`,
       { kind: 'ended', result: expect.stringMatching(/^kept: END\.md: .*500/) },
     ]);
     expect(getAgent(run, 'main').visits).toStrictEqual({
-      ...{ 'START.md': 1, 'checker/START.md': 1, 'checker/FIX.sh': 1, 'BACK.md': 1, 'SUM.sh': 1 },
-      ...{ 'END.md': 1, 'LAST.sh': 1 },
+      'START.md': 1,
+      'checker/START.md': 1,
+      'checker/FIX.sh': 1,
+      'BACK.md': 1,
+      'SUM.sh': 1,
+      'END.md': 1,
+      'LAST.sh': 1,
     });
     const tasks = join(rig.cwd, '.raymond', 'tasks', run.id);
     expect(readFileSync(join(rig.cwd, 'copy.txt'), 'utf8')).toBe('kept');

@@ -28,8 +28,12 @@ withEachClaude('a recorded run', (pinned) => {
     const run = await runToEnd(rig);
     expect(run.status).toBe('completed');
     const { text, testResult, notes } = await recordScenario(run.id, {
-      ...{ cwd: rig.cwd, env: { HOME: '/nowhere' }, realScripts: false, output: '-' },
-      ...{ timeoutMs: 20_000, abortSignal: new AbortController().signal },
+      cwd: rig.cwd,
+      env: { HOME: '/nowhere' },
+      realScripts: false,
+      output: '-',
+      timeoutMs: 20_000,
+      abortSignal: new AbortController().signal,
     });
     const { answers, expect: expected } = parse(text, (key, value) => (key === 'seconds' ? undefined : value));
     expect(answers['START.md']).toStrictEqual([

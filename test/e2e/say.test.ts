@@ -56,7 +56,9 @@ withEachClaude('what is said to an agent', (pinned) => {
     const run = await running.finished;
     expect(run.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'over' }]);
     expect(rig.api.requests.map(({ prompt }) => prompt.slice(0, 9))).toStrictEqual([
-      ...['I am STAR', 'No, elsew', 'I am NEXT'],
+      'I am STAR',
+      'No, elsew',
+      'I am NEXT',
     ]);
     expect(rig.eventsOf('turn_ended').map(({ state, failure }) => [state, failure])).toStrictEqual([
       ['START.md', null],

@@ -38,7 +38,12 @@ withEachClaude('a run that is stopped', (pinned) => {
     expect(sessions(rig)).toStrictEqual([main, branch, branch, main, main]);
     const beginning = ['> I am START', '< <call return="B">C</call>'];
     expect(conversation(rig, 'I am C2')).toStrictEqual([
-      ...[...beginning, '> I am C', '< [Write]', '> [tool_result]', '< <goto>C2</goto>', '> I am C2'],
+      ...beginning,
+      '> I am C',
+      '< [Write]',
+      '> [tool_result]',
+      '< <goto>C2</goto>',
+      '> I am C2',
     ]);
     expect(conversation(rig, 'I am D')).toStrictEqual([
       ...beginning,
@@ -70,7 +75,9 @@ withEachClaude('a run that is stopped', (pinned) => {
     expect([stopped.status, stopped.agents[0]?.phase.kind]).toStrictEqual(['paused', 'sleeping']);
     const run = await resumeToEnd(rig);
     expect([run.status, run.hold, run.agents[0]?.phase]).toStrictEqual([
-      ...['completed', null, { kind: 'ended', result: 'over' }],
+      'completed',
+      null,
+      { kind: 'ended', result: 'over' },
     ]);
     expect(new Set(sessions(rig)).size).toBe(1);
     expect(run.ledger.spentMicros).toBe(charged(rig));
@@ -113,7 +120,9 @@ withEachClaude('a run that is stopped', (pinned) => {
       ['continue', { kind: 'resume', id: session }],
     ]);
     expect(conversation(rig, 'You were interrupted').slice(0, 3)).toStrictEqual([
-      ...['> I am START', '< <goto>TOOL</goto>', '> I am TOOL'],
+      '> I am START',
+      '< <goto>TOOL</goto>',
+      '> I am TOOL',
     ]);
     expect(run.ledger.estimatedMicros).toBe(killed.ledger.estimatedMicros);
     expect(run.ledger.spentMicros - run.ledger.estimatedMicros).toBe(charged(rig) - cut);

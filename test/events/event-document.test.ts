@@ -11,32 +11,54 @@ const document = (event: Event): unknown => JSON.parse(JSON.stringify(createEven
 describe('a line of --events', () => {
   test('has the names, dollars and times of --json', () => {
     expect(document(SAMPLE_EVENTS.transition)).toStrictEqual({
-      ...{ kind: 'transition', at: AT, agent: 'main', from: 'START.md', tag: 'call', to: 'NEXT.md', cost_usd: 0.4123 },
+      kind: 'transition',
+      at: AT,
+      agent: 'main',
+      from: 'START.md',
+      tag: 'call',
+      to: 'NEXT.md',
+      cost_usd: 0.4123,
       tokens: TOKENS,
       guard: null,
-      ...{ implicit: true, session_id: 's2', depth: 1, input: 'text', tags: SAMPLE_EVENTS.transition.tags },
-      ...{ requested: SAMPLE_EVENTS.transition.requested, session_use: 'resume', cwd: '/home' },
-      ...{ decided_by: 'evaluator', decider: 'JUDGE.md', why: 'a test is missing' },
+      implicit: true,
+      session_id: 's2',
+      depth: 1,
+      input: 'text',
+      tags: SAMPLE_EVENTS.transition.tags,
+      requested: SAMPLE_EVENTS.transition.requested,
+      session_use: 'resume',
+      cwd: '/home',
+      decided_by: 'evaluator',
+      decider: 'JUDGE.md',
+      why: 'a test is missing',
     });
     expect(document(SAMPLE_EVENTS.turn_ended)).toStrictEqual({
-      ...{
-        kind: 'turn_ended',
-        at: AT,
-        agent: 'main',
-        state: 'START.md',
-        evaluator: 'JUDGE.md',
-        turn: 2,
-        session_id: 's2',
-        cost_usd: 0.2208,
-      },
-      ...{ estimated: true, canned: true, tokens: TOKENS },
+      kind: 'turn_ended',
+      at: AT,
+      agent: 'main',
+      state: 'START.md',
+      evaluator: 'JUDGE.md',
+      turn: 2,
+      session_id: 's2',
+      cost_usd: 0.2208,
+      estimated: true,
+      canned: true,
+      tokens: TOKENS,
       models: [{ model: 'claude-opus-5-5', cost_usd: 0.2208, tokens: TOKENS }],
-      ...{ spent_usd: 0.4123, duration_ms: 1234, failure: 'timeout', denials: ['Bash'] },
+      spent_usd: 0.4123,
+      duration_ms: 1234,
+      failure: 'timeout',
+      denials: ['Bash'],
     });
     expect(document(SAMPLE_EVENTS.sleeping)).toMatchObject({ until: '2026-11-16T22:15:04.000Z', why: 'retry' });
     expect(document(SAMPLE_EVENTS.run_ended)).toStrictEqual({
-      ...{ kind: 'run_ended', at: AT, status: 'completed', cost_usd: 1.5, estimated_usd: 0.25 },
-      ...{ canned_usd: 0.1, tokens: TOKENS },
+      kind: 'run_ended',
+      at: AT,
+      status: 'completed',
+      cost_usd: 1.5,
+      estimated_usd: 0.25,
+      canned_usd: 0.1,
+      tokens: TOKENS,
     });
   });
 
@@ -61,7 +83,9 @@ describe('a line of --events', () => {
     expect(document(turn_started)).toMatchObject({ session_id: 's2', session_use: 'fork', forked_from: 's1' });
     expect(document({ ...turn_started, session: null })).toMatchObject(script);
     expect(document({ ...turn_started, session: { kind: 'new', id: 's1' } })).toMatchObject({
-      ...{ session_id: 's1', session_use: 'new', forked_from: null },
+      session_id: 's1',
+      session_use: 'new',
+      forked_from: null,
     });
   });
 
@@ -70,7 +94,9 @@ describe('a line of --events', () => {
     const limit = { why: 'usage_limit', until: '2026-11-16T22:16:02.000Z', message: 'limit' };
     expect(document(run_stopping)).toMatchObject(limit);
     expect(document({ ...run_stopping, stop: { kind: 'budget' } })).toMatchObject({
-      ...{ why: 'budget', until: null, message: null },
+      why: 'budget',
+      until: null,
+      message: null,
     });
   });
 

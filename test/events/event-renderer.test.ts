@@ -137,10 +137,18 @@ describe('the output of a turn', () => {
       .map(({ indent, text }) => `${'  '.repeat(indent)}${text}`);
   };
   const uses = (id: string, detail: string, below = false): LogEntry => ({
-    ...{ kind: 'uses', id, tool: 'Bash', detail, below },
+    kind: 'uses',
+    id,
+    tool: 'Bash',
+    detail,
+    below,
   });
   const gets = (id: string, text: string, isError = false, below = false): LogEntry => ({
-    ...{ kind: 'gets', id, text, isError, below },
+    kind: 'gets',
+    id,
+    text,
+    isError,
+    below,
   });
 
   test('consists of prompt, text, tools and their results', () => {

@@ -32,9 +32,13 @@ const fieldsOn = (title: string, header = 'Field'): readonly string[] => column(
 
 /** Objects whose names are those of agents, variables and the like. */
 const OPEN = [
-  ...['results', 'variables', 'options', 'scenarios[].differences[].expected'],
+  'results',
+  'variables',
+  'options',
+  'scenarios[].differences[].expected',
   // Explained in words.
-  ...['questions[].display_files[]', 'questions[].uploads'],
+  'questions[].display_files[]',
+  'questions[].uploads',
 ];
 
 /** Numbers of tokens have the same fields everywhere: they have a section of their own. */
@@ -177,12 +181,22 @@ describe('docs/json.md', () => {
 
 const START = {
   workflow: { name: 'wf', path: '/wf', platform: 'unix' },
-  ...{ startedAt: 0, options: DEFAULT_OPTIONS, state: 'START.md', cwd: '/', input: null },
+  startedAt: 0,
+  options: DEFAULT_OPTIONS,
+  state: 'START.md',
+  cwd: '/',
+  input: null,
 } as const;
 
 const MAIN = {
-  ...{ id: 'main', parent: null, state: 'START.md', cwd: '/', input: null },
-  ...{ model: null, effort: null, variables: {} },
+  id: 'main',
+  parent: null,
+  state: 'START.md',
+  cwd: '/',
+  input: null,
+  model: null,
+  effort: null,
+  variables: {},
 };
 
 async function* happened() {

@@ -6,29 +6,49 @@ import { computeWorkMs, NO_WORK_TIME, updateWorkTime } from '../../src/events/wo
 
 const workflow = { name: 'w', path: '/w', platform: 'unix' } as const;
 const started = (at: number): Event => ({
-  ...{ kind: 'run_started', at, run: 'r', name: 'w', workflow, options: DEFAULT_OPTIONS },
+  kind: 'run_started',
+  at,
+  run: 'r',
+  name: 'w',
+  workflow,
+  options: DEFAULT_OPTIONS,
 });
 const resumed = (at: number): Event => ({ kind: 'run_resumed', at, options: DEFAULT_OPTIONS });
 const ended = (at: number): Event => ({
-  ...{ kind: 'run_ended', at, status: 'completed', spentMicros: 0, estimatedMicros: 0, cannedMicros: 0 },
+  kind: 'run_ended',
+  at,
+  status: 'completed',
+  spentMicros: 0,
+  estimatedMicros: 0,
+  cannedMicros: 0,
   tokens: NO_TOKENS,
 });
 const begins = (at: number, agent = 'main'): Event => ({
-  ...{ kind: 'turn_started', evaluator: null, at, agent, state: 'S.sh', turn: 1, prompt: 'state', session: null },
+  kind: 'turn_started',
+  evaluator: null,
+  at,
+  agent,
+  state: 'S.sh',
+  turn: 1,
+  prompt: 'state',
+  session: null,
 });
 const ends = (at: number, durationMs: number, agent = 'main'): Event => ({
-  ...{
-    kind: 'turn_ended',
-    evaluator: null,
-    at,
-    agent,
-    state: 'S.sh',
-    turn: 1,
-    session: null,
-    costMicros: 0,
-    estimated: false,
-  },
-  ...{ spentMicros: 0, durationMs, failure: null, denials: [], canned: false, models: [] },
+  kind: 'turn_ended',
+  evaluator: null,
+  at,
+  agent,
+  state: 'S.sh',
+  turn: 1,
+  session: null,
+  costMicros: 0,
+  estimated: false,
+  spentMicros: 0,
+  durationMs,
+  failure: null,
+  denials: [],
+  canned: false,
+  models: [],
 });
 
 test.each<[string, Event[], number]>([

@@ -33,8 +33,12 @@ async function startWorker(fleet: Fleet, name: string): Promise<Command> {
   const home = join(fleet.folder, 'homes', name);
   mkdirSync(home, { recursive: true });
   const worker = fleet.start(['worker', '--name', name, '--folder', join(fleet.folder, 'workers', name)], {
-    ...{ HOME: home, TMPDIR: home, CLAUDE_CODE_TMPDIR: home },
-    ...{ ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'made-up', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+    HOME: home,
+    TMPDIR: home,
+    CLAUDE_CODE_TMPDIR: home,
+    ANTHROPIC_BASE_URL: api.url,
+    ANTHROPIC_API_KEY: 'made-up',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   });
   await worker.says('is ready');
   return worker;

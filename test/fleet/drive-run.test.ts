@@ -23,7 +23,7 @@ const REQUEST = { run: 'gated', life: 1, options: {}, retry: false };
 test('a worker that drove a run gives it up when it gets a turn of it from another one, and its turns can be ended', async () => {
   const worker = await openWorkerContext(fleet, 'one');
   const homeTurns = new HomeTurns(worker);
-  const driving = homeTurns.besides(REQUEST, (lost) => driveRun(REQUEST, worker, lost));
+  const driving = homeTurns.driveHere(REQUEST, (lost) => driveRun(REQUEST, worker, lost));
   await expect.poll(() => existsSync(join(fleet.folder, 'trace')), { timeout: 30_000 }).toBe(true);
   const { database } = fleet;
   await database.query(`update raymond.runs set driver = 'two', move = 1, epoch = epoch + 1`);

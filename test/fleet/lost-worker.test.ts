@@ -141,7 +141,14 @@ describe.concurrent('a worker that is gone', { timeout: 150_000 }, () => {
   test('and only stood still, with a turn of a run that another drives, ends that when it goes on: its agent has moved', () =>
     Gate.during(server, async (gate) => {
       const following = gate.fleet.run(
-        ...['run', 'gate', '--run-id', 'gated', '--when-lost', 'rehome', '--label', 'drives=yes'],
+        'run',
+        'gate',
+        '--run-id',
+        'gated',
+        '--when-lost',
+        'rehome',
+        '--label',
+        'drives=yes',
       );
       await gate.fleet.setHome('gated', 'one');
       const [one] = await Promise.all([gate.fleet.worker('one'), gate.fleet.worker('two', '--label', 'drives=yes')]);

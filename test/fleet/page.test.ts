@@ -27,9 +27,14 @@ test.skipIf(chromium.kind === 'none')(
     const database = await openDatabaseRuns(fleet.address);
     const { name, reader, stop, prunePlace } = database;
     const running = await startServer({
-      ...{ host: '127.0.0.1', port: 0, roots: [fleet.folder], cwd: fleet.folder },
+      host: '127.0.0.1',
+      port: 0,
+      roots: [fleet.folder],
+      cwd: fleet.folder,
       env: { ...process.env, RAYMOND_DATABASE: fleet.address },
-      ...{ command: [process.execPath, resolve('dist/raymond.js')], version: '1', report: () => {} },
+      command: [process.execPath, resolve('dist/raymond.js')],
+      version: '1',
+      report: () => {},
       database: { name, control: { location: reader, stop, prunePlace } },
     });
     if (chromium.kind === 'none') return;

@@ -41,8 +41,14 @@ describe.skipIf(claude?.isInstalled !== true)(`the quota of runs on a database${
       const home = join(fleet.folder, 'home');
       mkdirSync(home);
       const worker = fleet.start(['worker', '--name', 'one', '--folder', join(fleet.folder, 'one')], {
-        ...{ HOME: home, XDG_CONFIG_HOME: '', TMPDIR: home, CLAUDE_CODE_TMPDIR: home, ANTHROPIC_BASE_URL: api.url },
-        ...{ ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'made-up', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+        HOME: home,
+        XDG_CONFIG_HOME: '',
+        TMPDIR: home,
+        CLAUDE_CODE_TMPDIR: home,
+        ANTHROPIC_BASE_URL: api.url,
+        ANTHROPIC_API_KEY: '',
+        CLAUDE_CODE_OAUTH_TOKEN: 'made-up',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       });
       await worker.says('is ready');
       const run = (id: string) =>

@@ -93,7 +93,9 @@ describe('files and a database', () => {
       // The worker and its parent work at the same time: which is first is not the same each time.
       const order = (text: string): string => (name.startsWith('logs') ? text.split('\n').sort().join('\n') : text);
       const said = (each: Ended | undefined) => ({
-        ...{ name, code: each?.code, out: order(normalize(each?.out ?? '')) },
+        name,
+        code: each?.code,
+        out: order(normalize(each?.out ?? '')),
         err: name === 'ended' ? '' : normalize(each?.err ?? ''),
       });
       expect.soft(said(other)).toStrictEqual(said(ended));

@@ -54,8 +54,14 @@ class Client {
     const control = { location: reader, stop, prunePlace };
     const env = { ...process.env, RAYMOND_REPLAY: 'fast', RAYMOND_DATABASE: fleet.address };
     const running = await startServer({
-      ...{ host: '127.0.0.1', port: 0, roots: [fleet.folder], cwd: fleet.folder, env },
-      ...{ command: [process.execPath, CLI], version: '1', report: () => {} },
+      host: '127.0.0.1',
+      port: 0,
+      roots: [fleet.folder],
+      cwd: fleet.folder,
+      env,
+      command: [process.execPath, CLI],
+      version: '1',
+      report: () => {},
       ...(isDatabase && { database: { name, control } }),
     });
     return new Client(running);
@@ -190,7 +196,9 @@ describe('the tools for MCP clients', () => {
       return structuredContent ?? content;
     };
     await ask('initialize', {
-      ...{ protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'test', version: '1' },
     });
     const started = { workflow: 'x', wait_seconds: 0 };
     expect(await call('start_run', started)).toMatchObject({ status: 'running' });

@@ -44,8 +44,16 @@ async function setUp() {
 const STOPPED = { kind: 'failed', agent: 'b', failure: { kind: 'stopped' }, progress: 'none', cost: null };
 
 const interrupted: Event = {
-  ...{ kind: 'turn_interrupted', at: 0, agent: 'b', state: 'B.md', turn: 1, interrupt: 'i', text: null },
-  ...{ by: 'me', saidAt: 0, refused: null },
+  kind: 'turn_interrupted',
+  at: 0,
+  agent: 'b',
+  state: 'B.md',
+  turn: 1,
+  interrupt: 'i',
+  text: null,
+  by: 'me',
+  saidAt: 0,
+  refused: null,
 };
 
 test.each<readonly [string, (rig: Awaited<ReturnType<typeof setUp>>) => void]>([

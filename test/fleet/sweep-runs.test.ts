@@ -72,10 +72,15 @@ test('workers that were silent for 30 days are forgotten with what they were to 
   const names = (sql: string): Promise<readonly unknown[]> =>
     fleet.database.query<{ name: string }>(sql).then((rows) => rows.map(({ name }) => name));
   expect(await names('select name from raymond.workers order by name')).toStrictEqual([
-    ...['gone', 'judge', 'new', 'not-so-long'],
+    'gone',
+    'judge',
+    'new',
+    'not-so-long',
   ]);
   expect(await names('select worker as name from raymond.removals')).toStrictEqual(['not-so-long']);
   expect(await names('select name from raymond_dbos.queues order by name')).toStrictEqual([
-    ...['d:not-so-long', 'drivers', 'w:not-so-long'],
+    'd:not-so-long',
+    'drivers',
+    'w:not-so-long',
   ]);
 });

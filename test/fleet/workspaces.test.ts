@@ -63,12 +63,16 @@ describe('a run with a workspace', { timeout: 120_000 }, () => {
     const ended = await fleet.run('run', 'wf', '--run-id', 'r1', '--workspace', 'remote.git#trunk');
     expect(ended, ended.err).toMatchObject({ code: 0, out: 'a.txt main.txt work1.txt work2.txt\n' });
     expect(git(remote(), 'ls-tree', '--name-only', 'raymond/r1/main').split('\n')).toStrictEqual([
-      ...['a.txt', 'main.txt', 'work1.txt', 'work2.txt'],
+      'a.txt',
+      'main.txt',
+      'work1.txt',
+      'work2.txt',
     ]);
     const status = JSON.parse((await fleet.run('status', 'r1', '--json')).out);
     expect(status.workspace).toMatchObject({ remote: remote(), kept: false, pushed: true, dirty: false });
     expect([worktreesOf('one'), (await fleet.run('worktrees', '--json')).out]).toStrictEqual([
-      ...[[], '{"worktrees":[]}\n'],
+      [],
+      '{"worktrees":[]}\n',
     ]);
   });
 
@@ -90,7 +94,10 @@ describe('a run with a workspace', { timeout: 120_000 }, () => {
     const trace = readFileSync(join(fleet.folder, 'trace'), 'utf8').trim().split('\n');
     expect(trace.map((line) => line[0]).sort()).toStrictEqual(['1', '2']);
     expect(git(remote(), 'log', '--format=%s', '--no-merges', 'raymond/r1/main').split('\n').sort()).toStrictEqual([
-      ...['first', 'main', 'work 1', 'work 2'],
+      'first',
+      'main',
+      'work 1',
+      'work 2',
     ]);
     expect([worktreesOf('one'), worktreesOf('two')]).toStrictEqual([[], []]);
   });

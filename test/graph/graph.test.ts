@@ -155,7 +155,12 @@ test('a policy without a target also has the full tags of its prompt', () => {
 test('an ambiguous name is a separate node, with its candidates', () => {
   const files = { 'START.md': 'Then <goto>A</goto>.', 'A.md': END, 'A.sh': bash('echo "<result>x</result>"') };
   expect(graphOf(files).nodes.at(-1)).toStrictEqual({
-    ...{ state: 'A', kind: 'missing', maxVisits: null, maxVisitsPer: 'agent', description: null, open: false },
+    state: 'A',
+    kind: 'missing',
+    maxVisits: null,
+    maxVisitsPer: 'agent',
+    description: null,
+    open: false,
     couldBe: ['A.md', 'A.sh'],
   });
 });

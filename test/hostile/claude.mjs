@@ -96,8 +96,15 @@ function STEPS() {
       line({ type: 'assistant', message: { model: '<synthetic>', content: [{ type: 'text', text }] }, error }),
     result({ without = [], ...more }) {
       const result = {
-        ...{ type: 'result', subtype: 'success', is_error: false, result: 'done', stop_reason: 'end_turn' },
-        ...{ session_id: session, total_cost_usd: saved + spent, permission_denials: [], terminal_reason: 'completed' },
+        type: 'result',
+        subtype: 'success',
+        is_error: false,
+        result: 'done',
+        stop_reason: 'end_turn',
+        session_id: session,
+        total_cost_usd: saved + spent,
+        permission_denials: [],
+        terminal_reason: 'completed',
         ...more,
       };
       line(Object.fromEntries(Object.entries(result).filter(([key]) => !without.includes(key))));

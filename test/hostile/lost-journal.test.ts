@@ -129,7 +129,7 @@ describe.concurrent('a journal that has lost its end', () => {
   });
 
   test('stops at the budget that the entered costs use up', async ({ rig }) => {
-    const dear = [...[INIT], { assistant: { text: RESULT } }, { result: { result: RESULT, total_cost_usd: 5 } }];
+    const dear = [INIT, { assistant: { text: RESULT } }, { result: { result: RESULT, total_cost_usd: 5 } }];
     const finished = await loseTail(rig, {
       'START.md': fakePrompt(answersWith(GO)),
       'NEXT.md': fakePrompt(dear, RESULT),

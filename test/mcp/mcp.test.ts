@@ -185,7 +185,9 @@ test('questions for a person are answered only if the user allows it', async () 
   });
   const answer = { run: 'r1', ask: 'main-1', text: 'Yes' };
   expect((await client.call('answer_question', answer)).structuredContent).toStrictEqual({
-    ...{ run_id: 'r1', ask_id: 'main-1', goes_on: true },
+    run_id: 'r1',
+    ask_id: 'main-1',
+    goes_on: true,
   });
   expect((await client.call('await_run', { run: 'r1' })).structuredContent).toMatchObject({ status: 'completed' });
   const late = await client.call('answer_question', answer);

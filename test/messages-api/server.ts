@@ -52,7 +52,12 @@ export async function startMessagesApi(script: Script = () => undefined): Promis
     const attempt = (attempts.get(key) ?? 0) + 1;
     attempts.set(key, attempt);
     const request: ApiRequest = {
-      ...{ model, stream, messages, ...place, attempt, maxTokens: max_tokens },
+      model,
+      stream,
+      messages,
+      ...place,
+      attempt,
+      maxTokens: max_tokens,
       system: JSON.stringify(system ?? ''),
       tools: tools.map(({ name }) => name),
     };

@@ -40,8 +40,17 @@ export class PostgresServer {
     const passwordFile = join(folder, 'password');
     writeFileSync(passwordFile, `${server.password}\n`, { mode: 0o644 });
     await server.run('initdb', [
-      ...['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`],
-      ...['--no-sync', '-E', 'UTF8', '--locale=C'],
+      '-D',
+      join(folder, 'data'),
+      '-U',
+      'postgres',
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '--no-sync',
+      '-E',
+      'UTF8',
+      '--locale=C',
     ]);
     await server.restart();
     return server;

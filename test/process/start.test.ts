@@ -198,7 +198,10 @@ describe('a command that cannot run', () => {
       chmodSync(turn.dir, 0o777);
       const wrapped = wrapCommand({ file, args: [], cwd: '/', env: { PATH: process.env.PATH ?? '' } });
       const { status } = spawnSync('bash', ['-c', 'ulimit -u 1; exec "$@"', '', wrapped.file, ...wrapped.args], {
-        ...{ cwd: turn.dir, env: wrapped.env, uid: 65_534, gid: 65_534 },
+        cwd: turn.dir,
+        env: wrapped.env,
+        uid: 65_534,
+        gid: 65_534,
       });
       expect(status).toBe(NEVER_RAN_STATUS);
       expect(textOf(turnFiles(turn.dir).started)).toMatch(/^\d+ \d+\nunable\n$/);

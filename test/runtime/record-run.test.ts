@@ -10,7 +10,10 @@ import { openTestProject, type TestProject } from '../scenario/test-project.ts';
 const windows = process.platform === 'win32';
 
 const REQUEST = {
-  ...{ realScripts: false, output: undefined, timeoutMs: 20_000, abortSignal: new AbortController().signal },
+  realScripts: false,
+  output: undefined,
+  timeoutMs: 20_000,
+  abortSignal: new AbortController().signal,
   env: { HOME: '/home/ada', PATH: process.env.PATH, DEPLOY_TOKEN: 'tok12345678' },
 };
 
@@ -54,7 +57,9 @@ describe('a recorded run', () => {
       'answers.yaml': 'answers: { START: { text: <result>done</result>, seconds: 0.6 } }',
     });
     const running = await project.start('wf', 'answers.yaml', {
-      ...{ runId: 'r1', options: { onAsk: 'wait' }, env: { ...process.env, RAYMOND_REPLAY: '' } },
+      runId: 'r1',
+      options: { onAsk: 'wait' },
+      env: { ...process.env, RAYMOND_REPLAY: '' },
     });
     const { events } = running;
     await running.say('main', 'Mind the gap');
@@ -83,7 +88,11 @@ describe('a recorded run', () => {
     );
     const { data, testResult, file, answers, notes } = await recorded(project);
     expect(data).toStrictEqual({
-      ...{ name: 'wf', input: 'i', vars: { hint: 'h' }, options: { retries: 5 }, scripts: 'played' },
+      name: 'wf',
+      input: 'i',
+      vars: { hint: 'h' },
+      options: { retries: 5 },
+      scripts: 'played',
       answers: {
         'START.md': [
           { text: 'Not yet. <goto>START.md</goto>', write: { 'a/b.txt': 'one\n' }, cost: 0.01 },
@@ -97,9 +106,14 @@ describe('a recorded run', () => {
         ],
       },
       expect: {
-        ...{ path: ['START.md', 'START.md'], results: { main: 'done' }, cost: 0.015 },
-        ...{ turns: { 'START.md': 4 }, reminders: { 'START.md': 1 }, warnings: 0 },
-        ...{ status: 'completed', exit: 0 },
+        path: ['START.md', 'START.md'],
+        results: { main: 'done' },
+        cost: 0.015,
+        turns: { 'START.md': 4 },
+        reminders: { 'START.md': 1 },
+        warnings: 0,
+        status: 'completed',
+        exit: 0,
       },
     });
     expect({ file, answers, notes }).toStrictEqual({ file: join('wf', 'r1.test.yaml'), answers: 4, notes: [] });
@@ -163,7 +177,9 @@ describe('a recorded run', () => {
     ]);
     expect(data.expect).toMatchObject({
       path: { main: ['START.md', 'END.md'], main_w1: ['W.md'], main_w2: ['W.md'] },
-      ...{ turns: 4, reminders: 0, warnings: 0 },
+      turns: 4,
+      reminders: 0,
+      warnings: 0,
     });
     expect(testResult?.differences).toStrictEqual([]);
   });
@@ -260,7 +276,8 @@ describe('a recording contains no', () => {
     write: { out.txt: "in ${folder}: tok12345678\\n" }`,
     });
     const running = await project.start('wf', 'answers.yaml', {
-      ...{ runId: 'secret-run', input: `in ${folder}` },
+      runId: 'secret-run',
+      input: `in ${folder}`,
       options: { agent: `replay:${folder}/answers.yaml`, variables: { token: 'abc', where: folder } },
     });
     await running.finished;
@@ -287,7 +304,8 @@ describe('recording is refused for', () => {
     });
     await running.finished;
     await expect(recorded(kept)).rejects.toMatchObject({
-      ...{ message: 'The run r1 cannot be recorded: the output of START.md was not kept.', exitCode: 64 },
+      message: 'The run r1 cannot be recorded: the output of START.md was not kept.',
+      exitCode: 64,
       hint: 'It was run with --no-debug, which keeps nothing. Run the workflow again without it, and record that run.',
     });
   });
@@ -297,7 +315,8 @@ describe('recording is refused for', () => {
     await expect(recordScenario('nobody', { ...REQUEST, cwd: project.folder })).rejects.toThrow('no such run: nobody');
     writeFileSync(join(project.folder, 'x.yaml'), 'mine');
     await expect(recorded(project, { output: 'x.yaml' })).rejects.toMatchObject({
-      ...{ message: 'x.yaml already exists', exitCode: 64 },
+      message: 'x.yaml already exists',
+      exitCode: 64,
     });
     expect(project.read('x.yaml')).toBe('mine');
     await expect(recorded(project, { output: 'no/x.yaml' })).rejects.toThrow('no/x.yaml cannot be written (ENOENT)');
@@ -308,7 +327,8 @@ describe('recording is refused for', () => {
     project.write({ 'wf/START.md': 'Go.', 'a.yaml': 'answers: { START: { fail: usage_limit, resets_in: 3600 } }' });
     const running = await project.start('wf', 'a.yaml', { runId: 'r1' });
     await expect(recorded(project)).rejects.toMatchObject({
-      ...{ message: 'The run r1 is not over, so it cannot be recorded: it is running.', exitCode: 64 },
+      message: 'The run r1 is not over, so it cannot be recorded: it is running.',
+      exitCode: 64,
     });
     running.kill();
     await running.finished;

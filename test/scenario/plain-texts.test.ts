@@ -25,7 +25,9 @@ expect:
   path: [START, 5]
 `);
   expect(scenario).toMatchObject({
-    ...{ name: '007', input: '1e3', files: { 'n.txt': '0x1F', 'b.txt': 'false' } },
+    name: '007',
+    input: '1e3',
+    files: { 'n.txt': '0x1F', 'b.txt': 'false' },
     options: { variables: { price: '1.50', long: '12345678901234567890', yes: 'True' } },
   });
   const said = (state: string) => scenario?.scenario.answers.get(state)?.cases.flatMap(({ visits }) => visits.flat());

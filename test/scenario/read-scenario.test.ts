@@ -27,22 +27,20 @@ function wrongWith(text: string): readonly string[] {
 }
 
 const says = (text: string, more: Partial<CannedAnswer> = {}): CannedAnswer => ({
-  ...{
-    text,
-    write: {},
-    uses: [],
-    deny: [],
-    costUsd: 0,
-    seconds: 0,
-    fail: null,
-    resetsInSeconds: 60,
-    quotaPercent: null,
-    exit: 0,
-    stderr: '',
-    say: null,
-    compact: { costUsd: 0, fails: false },
-    crash: false,
-  },
+  text,
+  write: {},
+  uses: [],
+  deny: [],
+  costUsd: 0,
+  seconds: 0,
+  fail: null,
+  resetsInSeconds: 60,
+  quotaPercent: null,
+  exit: 0,
+  stderr: '',
+  say: null,
+  compact: { costUsd: 0, fails: false },
+  crash: false,
   ...more,
 });
 

@@ -46,7 +46,11 @@ recorded_scripts: { CHECK.sh: 0123456789ab }
     expect(only).toMatchObject({ input: 'i', files: { 'a/b.txt': 'c' }, scenario: { scripts: 'played' } });
     expect(only?.scenario.scriptFingerprints).toStrictEqual(new Map([['CHECK.sh', '0123456789ab']]));
     expect(only?.options).toStrictEqual({
-      ...{ budgetMicros: null, maxIterations: 3, wait: false, resetStack: 'clear', timeoutMs: 1500 },
+      budgetMicros: null,
+      maxIterations: 3,
+      wait: false,
+      resetStack: 'clear',
+      timeoutMs: 1500,
       variables: { n: '1', b: 'true', t: 'x' },
     });
   });
@@ -69,7 +73,12 @@ recorded_scripts: { CHECK.sh: 0123456789ab }
       { kind: 'path', agent: 'main', states: ['START.md', 'CHECK.sh'], line: 2, column: 3 },
       { kind: 'result', agent: 'main', text: text('r'), line: 3, column: 14 },
       {
-        ...{ kind: 'prompts', agent: null, state: 'NAME.md', every: true, line: 5, column: 5 },
+        kind: 'prompts',
+        agent: null,
+        state: 'NAME.md',
+        every: true,
+        line: 5,
+        column: 5,
         visits: [text(null, { contains: ['a'], matches: ['b', 'c'] })],
       },
       { kind: 'file', name: 'x', text: null, line: 6, column: 12 },
@@ -104,7 +113,9 @@ scenarios:
     ['shared', 'own'],
   ]);
   expect(second).toMatchObject({
-    ...{ name: 'two', input: 'j', files: { x: 'shared', y: 'own' } },
+    name: 'two',
+    input: 'j',
+    files: { x: 'shared', y: 'own' },
     options: { retries: 2, reminders: 1, variables: { a: '1', b: '2' } },
     expectations: [{ kind: 'turns', line: 15 }],
   });

@@ -80,7 +80,10 @@ describe('a run', () => {
     expect((await server.get(`${path}/said`)).body).toStrictEqual({
       turns: [
         {
-          ...{ agent: 'main', turn: 1, state: 'START.sh', first: 0 },
+          agent: 'main',
+          turn: 1,
+          state: 'START.sh',
+          first: 0,
           entries: ["<result>it's", 'a "text"</result>'].map((text) => ({ kind: 'prints', text, is_error: false })),
         },
       ],

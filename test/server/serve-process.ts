@@ -45,7 +45,11 @@ export async function startServeProcess(
   const request: ServeProcess['request'] = (path, init = {}) =>
     fetch(origin + path, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
   return {
-    ...{ origin, token, exited, crash, request },
+    origin,
+    token,
+    exited,
+    crash,
+    request,
     err: () => err,
     signal: (name) => void child.kill(name),
     post: (path, body = {}) =>

@@ -29,7 +29,12 @@ test('quiet output does not', () => {
 });
 
 const printed: Printed = {
-  ...{ kind: 'printed', at: 0, agent: 'main', state: 'START.md', turn: 1, text: 'one\n\u001b[2Jtwo' },
+  kind: 'printed',
+  at: 0,
+  agent: 'main',
+  state: 'START.md',
+  turn: 1,
+  text: 'one\n\u001b[2Jtwo',
 };
 
 test('plain output shows a <print> under the name of its agent when it comes, and not again when it is on record', () => {

@@ -100,7 +100,9 @@ describe.skipIf(process.platform === 'win32')('the command', () => {
 
     test('fails if printing is its only purpose', async () => {
       expect(await sh('$R list > /dev/full')).toStrictEqual({
-        ...{ code: 64, out: '', err: 'raymond: the output could not be written (ENOSPC)\n' },
+        code: 64,
+        out: '',
+        err: 'raymond: the output could not be written (ENOSPC)\n',
       });
     });
   });

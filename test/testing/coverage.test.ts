@@ -40,7 +40,12 @@ scenarios:
 `;
   const coverage = await coverageIn(folderWith({ ...STATES, 'a.test.yaml': scenarios }));
   expect(shown(coverage.states)).toStrictEqual([
-    ...['LOST.md 0', 'NEXT.md 3', 'OTHER.md 3', 'START.md 2', 'SUB.md 1', 'W.md 2'],
+    'LOST.md 0',
+    'NEXT.md 3',
+    'OTHER.md 3',
+    'START.md 2',
+    'SUB.md 1',
+    'W.md 2',
   ]);
   expect(shown(coverage.transitions)).toStrictEqual([
     'LOST.md:1 result 0',

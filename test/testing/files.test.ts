@@ -78,12 +78,11 @@ describe('a folder of fixtures', () => {
 
   test('is copied, and the files of the scenario take precedence', async () => {
     const folder = folderWith({
-      ...{ 'START.md': PROMPT, 'tests/a.test.yaml': `${answers}files_from: fixtures\nfiles: { b.txt: own, c.txt: c }` },
-      ...{
-        'tests/fixtures/a/a.sh': 'exit',
-        'tests/fixtures/b.txt': 'b',
-        'tests/fixtures/.raymond/state/test.json': '{',
-      },
+      'START.md': PROMPT,
+      'tests/a.test.yaml': `${answers}files_from: fixtures\nfiles: { b.txt: own, c.txt: c }`,
+      'tests/fixtures/a/a.sh': 'exit',
+      'tests/fixtures/b.txt': 'b',
+      'tests/fixtures/.raymond/state/test.json': '{',
     });
     const fixtures = join(folder, 'tests/fixtures');
     mkdirSync(join(fixtures, 'empty'));

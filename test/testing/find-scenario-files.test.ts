@@ -51,8 +51,15 @@ describe('scenario files', () => {
 
 describe('a path from workflows/* does not prevent the other scenarios from running:', () => {
   const files = {
-    ...{ 'w/a/START.md': 'Go.', 'w/a/a.test.yaml': SAYS, 'w/b/START.md': 'Go.', 'w/b/tests/b.test.yaml': SAYS },
-    ...{ 'w/README.md': '# Workflows', 'w/notes.txt': '', 'w/run.sh': '', 'w/c/START.md': 'Go.', 'w/d.zip': '' },
+    'w/a/START.md': 'Go.',
+    'w/a/a.test.yaml': SAYS,
+    'w/b/START.md': 'Go.',
+    'w/b/tests/b.test.yaml': SAYS,
+    'w/README.md': '# Workflows',
+    'w/notes.txt': '',
+    'w/run.sh': '',
+    'w/c/START.md': 'Go.',
+    'w/d.zip': '',
   };
 
   test('a path without scenarios is skipped, and workflows among them are named', () => {
@@ -65,8 +72,10 @@ describe('a path from workflows/* does not prevent the other scenarios from runn
 
   test('the scenarios of a zip or a state file are beside it', () => {
     const beside = {
-      ...{ 'w/d.test.yaml': 'workflow: d.zip', 'w/tests/s.test.yaml': 'workflow: ../run.sh' },
-      ...{ 'w/list.test.yaml': 'scenarios: [{ name: x, workflow: d.zip }]', 'w/broken.test.yaml': '[' },
+      'w/d.test.yaml': 'workflow: d.zip',
+      'w/tests/s.test.yaml': 'workflow: ../run.sh',
+      'w/list.test.yaml': 'scenarios: [{ name: x, workflow: d.zip }]',
+      'w/broken.test.yaml': '[',
     };
     const folder = folderWith({ ...files, ...beside });
     const found = ['d.test.yaml', 'list.test.yaml'].map((name) => join('w', name));
@@ -117,11 +126,9 @@ test('an invalid file does not prevent the others from running', async () => {
 
 test('a scenario may have its own workflow', async () => {
   const files = {
-    ...{
-      'one/START.md': 'Go. Say <result>r</result>.',
-      'two/START.md': 'Go. Say <result>r</result>.',
-      'two/END.md': 'Go. Say <result>r</result>.',
-    },
+    'one/START.md': 'Go. Say <result>r</result>.',
+    'two/START.md': 'Go. Say <result>r</result>.',
+    'two/END.md': 'Go. Say <result>r</result>.',
     'a.test.yaml': `
 answers: { START: <result>1</result> }
 scenarios:

@@ -3,7 +3,9 @@ import type { Evaluator } from '../../src/core/policy.ts';
 import { matchPatterns } from '../../src/turns/match-patterns.ts';
 
 const patternOf = (pattern: string): Evaluator => ({
-  ...{ kind: 'pattern', pattern, overridesOn: 'match' },
+  kind: 'pattern',
+  pattern,
+  overridesOn: 'match',
   instead: { tag: 'goto', target: 'A.md', attributes: {} },
 });
 const GATE: Evaluator = { kind: 'script', file: 'GATE.sh' };
@@ -24,7 +26,10 @@ test('a pattern that would take for ever is given up; those before it have their
   const evil = patternOf('^(a+)+$');
   const text = `${'a'.repeat(60)}b`;
   expect(matchPatterns([patternOf('a*b'), evil, GATE, patternOf('a')], text, 50)).toStrictEqual([
-    ...[true, 'timeout', null, 'timeout'],
+    true,
+    'timeout',
+    null,
+    'timeout',
   ]);
   expect(matchPatterns([evil], 'aaa', 50)).toStrictEqual([true]);
 });

@@ -32,7 +32,8 @@ test('a <print> of a script is shown while the script runs, on either stream, ho
   const shown: Printed[] = [];
   const events: Event[] = [];
   const run = await runWorkflow('wf', {
-    ...{ cwd, watchPrints: (printed: Printed) => shown.push(printed) },
+    cwd,
+    watchPrints: (printed: Printed) => shown.push(printed),
     observe: (event) => events.push(event),
   });
   await eventually('both texts', () => shown.length === 2);
@@ -58,7 +59,11 @@ test('what a short script prints is shown before the end of its turn, and is on 
   });
   await watched.finished;
   expect(story.slice(story.indexOf('turn_started') + 1, story.indexOf('turn_ended') + 1)).toStrictEqual([
-    ...['a', 'b', 'printed', 'printed', 'turn_ended'],
+    'a',
+    'b',
+    'printed',
+    'printed',
+    'turn_ended',
   ]);
   const events: Event[] = [];
   const observe = (event: Event) => events.push(event);
@@ -85,9 +90,25 @@ function leftBehind(files: Readonly<Record<string, string>>) {
   const dir = newFolder();
   for (const [name, text] of Object.entries({ started: '1 0\n0\n', ...files })) writeFileSync(join(dir, name), text);
   const turn: ScriptTurn = {
-    ...{ kind: 'script', agent: 'main', number: 1, state: 'START.sh', cwd: dir, input: null, visit: 1, attempt: 1 },
-    ...{ taskFolder: null, runFolder: null, home: null, results: null, variables: {}, attributes: {}, policy: [] },
-    ...{ error: null, stuck: null, evaluators: [], evaluates: null },
+    kind: 'script',
+    agent: 'main',
+    number: 1,
+    state: 'START.sh',
+    cwd: dir,
+    input: null,
+    visit: 1,
+    attempt: 1,
+    taskFolder: null,
+    runFolder: null,
+    home: null,
+    results: null,
+    variables: {},
+    attributes: {},
+    policy: [],
+    error: null,
+    stuck: null,
+    evaluators: [],
+    evaluates: null,
     record: { number: 1, prompt: { kind: 'state' }, session: null, startedAt: 0, capMicros: null },
   };
   return { dir, turn };

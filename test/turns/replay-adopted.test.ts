@@ -32,17 +32,17 @@ function newReplay(answers: string) {
     capMicros: null,
   } as const;
   const prompt: ClaudeTurn = {
-    ...{
-      ...place,
-      kind: 'claude',
-      state: 'START.md',
-      record,
-      prompt: { kind: 'state' },
-      words: [],
-      isBrokenOff: false,
-      isFresh: true,
-    },
-    ...{ preference: { model: null, effort: null }, budgetMicros: null, isShare: false },
+    ...place,
+    kind: 'claude',
+    state: 'START.md',
+    record,
+    prompt: { kind: 'state' },
+    words: [],
+    isBrokenOff: false,
+    isFresh: true,
+    preference: { model: null, effort: null },
+    budgetMicros: null,
+    isShare: false,
   };
   const script: ScriptTurn = { ...place, kind: 'script', state: 'RUN.sh', record, attributes: {} };
   return { backend, context, cwd, dir, prompt, script };

@@ -270,7 +270,10 @@ test('a run continues with its file after a kill, and repeats the interrupted tu
   const handle = await project.start('wf', 'answers.yaml', { env: process.env, watch: () => handle.kill() });
   const run = await handle.finished;
   expect(handle.seen.events.find((event) => event.kind === 'turn_ended')).toMatchObject({
-    ...{ failure: 'stopped', estimated: true, canned: true, models: [] },
+    failure: 'stopped',
+    estimated: true,
+    canned: true,
+    models: [],
   });
   expect(run.status).toBe('paused');
   const resumed = await (await project.resume(run.id)).finished;

@@ -68,21 +68,26 @@ test('a script that was started by an earlier process is observed, too', async (
   mkdirSync(dir);
   writeFileSync(join(dir, 'stdin'), '');
   const turn: ScriptTurn = {
-    ...{ kind: 'script', agent: 'main', number: 1, state: 'START.sh', cwd, input: null, visit: 1, attempt: 1 },
-    ...{
-      taskFolder: null,
-      runFolder: null,
-      home: null,
-      results: null,
-      variables: {},
-      attributes: {},
-      policy: [],
-      error: null,
-      stuck: null,
-      evaluators: [],
-      evaluates: null,
-      record: null,
-    },
+    kind: 'script',
+    agent: 'main',
+    number: 1,
+    state: 'START.sh',
+    cwd,
+    input: null,
+    visit: 1,
+    attempt: 1,
+    taskFolder: null,
+    runFolder: null,
+    home: null,
+    results: null,
+    variables: {},
+    attributes: {},
+    policy: [],
+    error: null,
+    stuck: null,
+    evaluators: [],
+    evaluates: null,
+    record: null,
   };
   const seen: string[] = [];
   const take = (adopted: boolean, onActivity: TurnContext['onActivity']) =>

@@ -140,7 +140,9 @@ describe('a clone is made', () => {
   test('while a git of an earlier process still clones: that is ended first', async () => {
     const { folder, path } = newScene();
     const sleeper = spawn('sleep', ['600'], {
-      ...{ env: { ...ENV, RAYMOND_TURN: `r/${folder}/worktree/workspace` }, stdio: 'ignore', detached: true },
+      env: { ...ENV, RAYMOND_TURN: `r/${folder}/worktree/workspace` },
+      stdio: 'ignore',
+      detached: true,
     });
     const gone = new Promise((resolve) => sleeper.on('exit', resolve));
     await made(folder);
@@ -158,7 +160,9 @@ describe('a clone is made', () => {
     await left(folder, place, { isOver: false });
     rmSync(path, { recursive: true });
     expect(await take(folder, { place, isWanted: true })).toStrictEqual({
-      ...{ kind: 'workspace_made', at: 7, place },
+      kind: 'workspace_made',
+      at: 7,
+      place,
       warning: `the clone ${path} was gone: it is made again from what was pushed`,
     });
     expect(readdirSync(path).sort()).toStrictEqual(['.git', 'a.txt', 'b.txt']);
@@ -258,7 +262,8 @@ describe('a clone is refused', () => {
       { mode: 0o755 },
     );
     const signal = await take(folder, {
-      ...{ source: { git: 'me@host:x.git', ref: null }, env: { ...ENV, GIT_SSH_COMMAND: ssh, SSH_ASKPASS: 'window' } },
+      source: { git: 'me@host:x.git', ref: null },
+      env: { ...ENV, GIT_SSH_COMMAND: ssh, SSH_ASKPASS: 'window' },
     });
     expect(signal).toMatchObject({ message: expect.stringContaining('0,never,,') });
   });
@@ -281,15 +286,20 @@ describe('a clone is left', () => {
     commit(path);
     git(path, 'branch', 'raymond/r/main_w1');
     expect(await left(folder, place)).toStrictEqual({
-      ...{ kind: 'workspace_left', at: 7, content: { kept: false, commits: 1, dirty: false, pushed: true } },
+      kind: 'workspace_left',
+      at: 7,
+      content: { kept: false, commits: 1, dirty: false, pushed: true },
     });
     expect([existsSync(path), git(remote, 'show', `${BRANCH}:b.txt`)]).toStrictEqual([false, 'b.txt']);
     expect(git(remote, 'branch', '--format=%(refname:short)', '--list', 'raymond/*').split('\n')).toStrictEqual([
-      ...[BRANCH, 'raymond/r/main_w1'],
+      BRANCH,
+      'raymond/r/main_w1',
     ]);
     // A crash came before that was on record, or somebody removed it: nobody can tell.
     expect(await left(folder, place)).toStrictEqual({
-      ...{ kind: 'workspace_left', at: 7, content: { kept: false, commits: 1, dirty: false, pushed: true } },
+      kind: 'workspace_left',
+      at: 7,
+      content: { kept: false, commits: 1, dirty: false, pushed: true },
       warning: `the clone ${path} was gone: what was in it and not pushed before is lost`,
     });
   });
@@ -359,7 +369,8 @@ describe('a clone is left', () => {
     commit(path);
     arrange(remote, path);
     expect(await left(folder, place)).toMatchObject({
-      ...{ content: { kept: true, commits: 1, dirty: false, pushed: false }, problem: expect.stringMatching(problem) },
+      content: { kept: true, commits: 1, dirty: false, pushed: false },
+      problem: expect.stringMatching(problem),
     });
     expect(existsSync(join(path, 'b.txt'))).toBe(true);
     // Once the way is free, the same turn pushes.

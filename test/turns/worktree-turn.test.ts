@@ -86,7 +86,11 @@ describe('a worktree is made', () => {
     const path = join(folder, 'worktrees/main_w1');
     const place = { path, branch: BRANCH, base: head, repository: join(folder, '.git') };
     expect(await take(folder, { cwd: join(folder, 'sub') })).toStrictEqual({
-      ...{ kind: 'worktree_made', at: 7, agent: 'main_w1', place, cwd: join(path, 'sub/') },
+      kind: 'worktree_made',
+      at: 7,
+      agent: 'main_w1',
+      place,
+      cwd: join(path, 'sub/'),
     });
     expect(git(path, 'rev-parse', '--abbrev-ref', 'HEAD')).toBe(BRANCH);
     expect(existsSync(join(path, 'sub/a.txt'))).toBe(true);
@@ -245,7 +249,10 @@ describe('a worktree is made', () => {
     ['from a folder that is gone', () => join(newFolder(), 'gone'), /: there is no folder .*gone$/],
   ])('not %s, and the reason is told', async (_, prepare, message) => {
     expect(await take(prepare())).toStrictEqual({
-      ...{ kind: 'worktree_refused', at: 7, agent: 'main_w1', message: expect.stringMatching(message) },
+      kind: 'worktree_refused',
+      at: 7,
+      agent: 'main_w1',
+      message: expect.stringMatching(message),
     });
   });
 
@@ -269,7 +276,7 @@ describe('a worktree is made', () => {
   test('not without git', async () => {
     const { folder } = newRepository();
     expect(await take(folder, { env: { ...ENV, PATH: '/nonexistent' } })).toMatchObject({
-      ...{ kind: 'worktree_refused' },
+      kind: 'worktree_refused',
       message: 'no worktree can be made for it: git is not installed, or not in PATH',
     });
   });
@@ -362,7 +369,7 @@ describe('if git is killed', () => {
       expect([
         existsSync(join(folder, 'worktrees/main_w1')),
         git(folder, 'branch', '--list', 'raymond/*'),
-      ]).toStrictEqual([...[false, '']]);
+      ]).toStrictEqual([false, '']);
     },
   );
 
@@ -410,7 +417,10 @@ describe('a worktree that its worker has left', () => {
     const { folder } = newRepository();
     const place = await made(folder);
     expect(await take(folder, { place, cwd: place.path })).toStrictEqual({
-      ...{ kind: 'worktree_closed', at: 7, agent: 'main_w1', content: { kept: false, commits: 0, dirty: false } },
+      kind: 'worktree_closed',
+      at: 7,
+      agent: 'main_w1',
+      content: { kept: false, commits: 0, dirty: false },
     });
     expect([existsSync(place.path), git(folder, 'branch', '--list', 'raymond/*')]).toStrictEqual([false, '']);
   });
@@ -460,7 +470,8 @@ describe('a worktree that its worker has left', () => {
     rmSync(join(`${place.path}.removed`, 'sub'), { recursive: true });
     expect(await take(folder, { place })).toMatchObject({ content: { kept: false, dirty: false } });
     expect([readdirSync(join(folder, 'worktrees')), git(folder, 'worktree', 'list').split('\n').length]).toStrictEqual([
-      ...[[], 1],
+      [],
+      1,
     ]);
   });
 

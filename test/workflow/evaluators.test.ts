@@ -19,11 +19,15 @@ test('a list of evaluators is read with its positions', () => {
   expect(findings).toStrictEqual([]);
   expect(frontmatter.evaluators).toStrictEqual([
     {
-      ...{ kind: 'pattern', pattern: 'TODO|FIXME', overridesOn: 'match' },
+      kind: 'pattern',
+      pattern: 'TODO|FIXME',
+      overridesOn: 'match',
       instead: { tag: 'goto', target: 'FIX', attributes: {} },
     },
     {
-      ...{ kind: 'pattern', pattern: 'ok', overridesOn: 'mismatch' },
+      kind: 'pattern',
+      pattern: 'ok',
+      overridesOn: 'mismatch',
       instead: { tag: 'result', target: null, attributes: {}, payload: 'no' },
     },
     { kind: 'script', file: 'GATE.sh' },

@@ -22,7 +22,12 @@ export const handleMcp: CommandHandler = async (_, options, terminal) => {
       const { env, database } = withDatabase(terminal.env, address, place);
       const control = database?.control ?? controlFiles(cwd, env);
       const context: McpContext = {
-        ...{ cwd, control, env, command: thisCommand(), version: readPackageVersion(), now: Date.now },
+        cwd,
+        control,
+        env,
+        command: thisCommand(),
+        version: readPackageVersion(),
+        now: Date.now,
       };
       const tools = options.allowAnswers === true ? [...TOOLS, ...QUESTION_TOOLS] : TOOLS;
       const handle = serveStdio(() => createMcpServer(context, isInsideRun ? [] : tools), {

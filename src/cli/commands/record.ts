@@ -19,7 +19,9 @@ export const handleRecord: CommandHandler = async (paths, options, terminal) => 
   try {
     const recording = await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) =>
       recordScenario(getTextOption(options, 'record') ?? '', {
-        ...{ cwd: terminal.cwd, location, env: terminal.env },
+        cwd: terminal.cwd,
+        location,
+        env: terminal.env,
         realScripts: options.realScripts === true,
         output: getTextOption(options, 'output'),
         timeoutMs: getTestTimeoutMs(options),

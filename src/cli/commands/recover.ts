@@ -113,7 +113,10 @@ async function resumeOne(id: string, options: ParsedOptions, terminal: Terminal,
     code = await runAndReport(
       ({ observe, ...observers }) =>
         resumeRun(id, {
-          ...{ cwd, env, retry: options.retry === true, ...observers },
+          cwd,
+          env,
+          retry: options.retry === true,
+          ...observers,
           observe(event) {
             observe?.(event);
             if (event.kind === 'sleeping' && event.why === 'usage_limit') release();

@@ -14,7 +14,9 @@ export const handleWorker: CommandHandler = async (_, options, terminal) => {
   const folder = getTextOption(options, 'folder');
   return runWorker({
     address: requireDatabaseAddress(options, terminal),
-    ...{ name, env, onInterrupt },
+    name,
+    env,
+    onInterrupt,
     slots: getCountOption(options, 'slots') ?? DEFAULT_SLOTS,
     labels: getRepeatedOption(options, 'label'),
     folder: folder === undefined ? defaultWorkerFolder(env, name) : resolve(cwd, folder),

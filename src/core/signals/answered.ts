@@ -13,7 +13,13 @@ export function handleAnswered(run: Run, signal: Answered): Step {
   const { results = {}, matches = [], evaluated = { folders: {} } } = signal;
   const { reportedSession = null } = signal;
   const ended = recordTurnEnd(run, {
-    ...{ agent: id, at, cost, sessionKept: true, reportedSession, failure: null, denials },
+    agent: id,
+    at,
+    cost,
+    sessionKept: true,
+    reportedSession,
+    failure: null,
+    denials,
     prints: signal.prints,
   });
   const { agent, turn } = ended;

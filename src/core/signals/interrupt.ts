@@ -16,8 +16,14 @@ export function handleInterruptSignal(run: Run, { at, about, interrupt: id, text
   const words = { text, by, saidAt };
   const { state = '' } = agent ?? {};
   const event: Event = {
-    ...{ kind: 'turn_interrupted', at, agent: about.agent, state, interrupt: id },
-    ...{ ...words, turn, refused },
+    kind: 'turn_interrupted',
+    at,
+    agent: about.agent,
+    state,
+    interrupt: id,
+    ...words,
+    turn,
+    refused,
   };
   if (agent === undefined || turn === null) return { run, events: [event] };
   return { run: withAgent(run, { ...agent, interruption: { id, turn, ...words } }), events: [event] };

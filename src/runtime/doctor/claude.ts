@@ -69,9 +69,17 @@ const TEST_PROMPT = 'Are you there? Answer with the one word yes.';
 /** Sends as little as possible (no tools, no project, a short system prompt) and saves no conversation. */
 const TEST_PROMPT_ARGS = [
   '-p',
-  ...['--output-format', 'stream-json', '--verbose', '--no-session-persistence'],
-  ...['--tools', '', '--strict-mcp-config', '--system-prompt', 'Answer in one word.'],
-  ...['--max-budget-usd', '0.01'],
+  '--output-format',
+  'stream-json',
+  '--verbose',
+  '--no-session-persistence',
+  '--tools',
+  '',
+  '--strict-mcp-config',
+  '--system-prompt',
+  'Answer in one word.',
+  '--max-budget-usd',
+  '0.01',
 ];
 
 /**

@@ -224,7 +224,11 @@ async function startRun(body: z.infer<typeof START>, server: ServerContext): Pro
   const { input, name, agent, variables = {} } = body;
   if (agent !== undefined) checkReplayFile(agent, folder);
   const id = await startDetachedRun({
-    ...{ command: server.command, env: server.env, cwd: folder, workflow: path, now: server.now() },
+    command: server.command,
+    env: server.env,
+    cwd: folder,
+    workflow: path,
+    now: server.now(),
     location: project.control.location,
     flags: [
       ...toFlags(body),

@@ -37,8 +37,11 @@ export function claudeArguments(call: ClaudeCall): readonly string[] {
   const { model, effort, budgetMicros, settings } = call;
   return [
     '-p',
-    ...['--output-format', 'stream-json', '--verbose'],
-    ...['--settings', WITHOUT_OWN_PLUGIN],
+    '--output-format',
+    'stream-json',
+    '--verbose',
+    '--settings',
+    WITHOUT_OWN_PLUGIN,
     ...(call.staysOpen === true ? ['--input-format', 'stream-json', '--replay-user-messages'] : []),
     ...sessionArguments(call.session),
     ...optionArguments('--model', model),

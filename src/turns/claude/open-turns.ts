@@ -65,7 +65,12 @@ export class OpenTurns {
     this.conversations = new Conversations(context);
     const isPossible = (command: ClaudeCommand): boolean => this.isPossible(command);
     this.ahead = new AheadStarts({
-      ...{ context, configDir, findClaude, waitForStartSlot, isPossible, conversations: this.conversations },
+      context,
+      configDir,
+      findClaude,
+      waitForStartSlot,
+      isPossible,
+      conversations: this.conversations,
     });
     this.words = new TurnWords((agent) => context.endings.end(agent));
   }

@@ -56,8 +56,10 @@ describe('guards:', () =>
         'FIX.md': END,
       },
       [
-        ...['key-without-effect START.md:2:19', 'key-without-effect START.md:2:31'],
-        ...['key-without-effect START.md:3:17', 'key-without-effect START.md:4:14'],
+        'key-without-effect START.md:2:19',
+        'key-without-effect START.md:2:31',
+        'key-without-effect START.md:3:17',
+        'key-without-effect START.md:4:14',
       ],
     ],
     ['a limit without a guard', { 'START.md': prompt('max_visits: 3\nstuck_after: 2\nmax_visits_per: call') }, []],

@@ -44,9 +44,12 @@ test('without a login, or with one that cannot be read, the settings folder stan
 
 test('an API key or another provider means that no subscription is used', () => {
   expect([{}, { ANTHROPIC_API_KEY: '' }, { CLAUDE_CODE_OAUTH_TOKEN: 't' }].map(usesSubscription)).toStrictEqual([
-    ...[true, true, true],
+    true,
+    true,
+    true,
   ]);
   expect([{ ANTHROPIC_API_KEY: 'k' }, { CLAUDE_CODE_USE_BEDROCK: '1' }].map(usesSubscription)).toStrictEqual([
-    ...[false, false],
+    false,
+    false,
   ]);
 });

@@ -167,12 +167,13 @@ describe('an observer', () => {
     const tell = createActivityReporter(newTurnContext('/', { onActivity: (activity) => seen.push(activity) }), 'main');
     const below = { parent_tool_use_id: 'toolu_1' };
     for (const line of [
-      ...[assistantText('one'), use('Bash', { command: 'ls' }), back('a'), use('Task', { description: 'd' })],
-      ...[
-        assistantText('from below', 'm2', below),
-        use('Grep', { pattern: 'p' }, 't2', below),
-        result({ result: 'done' }),
-      ],
+      assistantText('one'),
+      use('Bash', { command: 'ls' }),
+      back('a'),
+      use('Task', { description: 'd' }),
+      assistantText('from below', 'm2', below),
+      use('Grep', { pattern: 'p' }, 't2', below),
+      result({ result: 'done' }),
     ]) {
       tell?.(parseClaudeLine(JSON.stringify(line)));
     }

@@ -21,8 +21,12 @@ const CALL: ClaudeCall = {
   version: null,
 };
 const BASE = [
-  ...['-p', '--output-format', 'stream-json', '--verbose'],
-  ...['--settings', '{"enabledPlugins":{"raymond@raymond":false}}'],
+  '-p',
+  '--output-format',
+  'stream-json',
+  '--verbose',
+  '--settings',
+  '{"enabledPlugins":{"raymond@raymond":false}}',
 ];
 const ACCEPT = ['--permission-mode', 'acceptEdits'];
 
@@ -56,16 +60,32 @@ test.each<[string, Partial<ClaudeCall>, readonly string[]]>([
 
 test('a call may work in further folders', () => {
   expect(argumentsOf({ folders: ['/t/main', '/t/shared'] })).toStrictEqual([
-    ...['--session-id', 'V', ...ACCEPT],
-    ...['--add-dir', '/t/main', '--add-dir', '/t/shared'],
+    '--session-id',
+    'V',
+    ...ACCEPT,
+    '--add-dir',
+    '/t/main',
+    '--add-dir',
+    '/t/shared',
   ]);
 });
 
 test('a call has model, effort, budget and tools', () => {
   const settings = { ...SETTINGS, allowedTools: ['Bash(git *)', 'Edit'], disallowedTools: ['WebFetch'] };
   expect(argumentsOf({ model: 'opus', effort: 'high', budgetMicros: 1_234_567, settings })).toStrictEqual([
-    ...['--session-id', 'V', '--model', 'opus', '--effort', 'high', ...ACCEPT, '--max-budget-usd', '1.234567'],
-    ...['--allowedTools', 'Bash(git *),Edit', '--disallowedTools', 'WebFetch'],
+    '--session-id',
+    'V',
+    '--model',
+    'opus',
+    '--effort',
+    'high',
+    ...ACCEPT,
+    '--max-budget-usd',
+    '1.234567',
+    '--allowedTools',
+    'Bash(git *),Edit',
+    '--disallowedTools',
+    'WebFetch',
   ]);
 });
 
@@ -99,7 +119,9 @@ describe('the addition of a state to the system prompt', () => {
 
   test('is omitted if it is empty', () => {
     expect(argumentsOf({ settings: { ...SETTINGS, appendSystemPrompt: '' }, version: [2, 1, 325] })).toStrictEqual([
-      ...['--session-id', 'V', ...ACCEPT],
+      '--session-id',
+      'V',
+      ...ACCEPT,
     ]);
   });
 });

@@ -10,12 +10,19 @@ type Fields = Readonly<Record<string, unknown>>;
 export type Lines = readonly Fields[];
 
 export const init = (more: Fields = {}): Fields => ({
-  ...{ type: 'system', subtype: 'init', session_id: 'S', model: 'claude-opus-4-8[1m]', claude_code_version: '2.1.197' },
+  type: 'system',
+  subtype: 'init',
+  session_id: 'S',
+  model: 'claude-opus-4-8[1m]',
+  claude_code_version: '2.1.197',
   ...more,
 });
 
 export const usage = (input: number, output: number, more: Fields = {}): Fields => ({
-  ...{ input_tokens: input, output_tokens: output, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+  input_tokens: input,
+  output_tokens: output,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
   ...more,
 });
 
@@ -39,15 +46,16 @@ export const synthetic = (text: string, error: string | undefined): Fields => ({
 });
 
 export const result = (more: Fields = {}): Fields => ({
-  ...{
-    type: 'result',
-    subtype: 'success',
-    is_error: false,
-    api_error_status: null,
-    result: 'done',
-    stop_reason: 'end_turn',
-  },
-  ...{ session_id: 'S', total_cost_usd: 0.0075, permission_denials: [], terminal_reason: 'completed' },
+  type: 'result',
+  subtype: 'success',
+  is_error: false,
+  api_error_status: null,
+  result: 'done',
+  stop_reason: 'end_turn',
+  session_id: 'S',
+  total_cost_usd: 0.0075,
+  permission_denials: [],
+  terminal_reason: 'completed',
   ...more,
 });
 

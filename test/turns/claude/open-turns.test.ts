@@ -14,8 +14,15 @@ function setUp(overrides: Partial<TurnContext>) {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const context = newTurnContext(folder, overrides);
   const turn = {
-    ...{ kind: 'claude', agent: 'main', number: 1, state: 'START.md', cwd: folder, record: null },
-    ...{ words: [], policy: [], budgetMicros: null },
+    kind: 'claude',
+    agent: 'main',
+    number: 1,
+    state: 'START.md',
+    cwd: folder,
+    record: null,
+    words: [],
+    policy: [],
+    budgetMicros: null,
   } as unknown as ClaudeTurn;
   const session = { kind: 'new', id: 's1' } as const;
   const supervision = { timeoutMs: null, grace: null };

@@ -9,15 +9,16 @@ const NOW = Date.parse('2026-11-16T01:00:00Z');
 
 function classify(lines: Lines, more: Partial<EndedTurn> = {}): ClaudeOutcome {
   return judgeClaudeTurn({
-    ...{
-      transcript: after(...lines),
-      endCause: 'exited',
-      exitCode: 0,
-      stderr: '',
-      timeoutMessage: 'no output for 900 s, the limit set by the default',
-      resumable: true,
-    },
-    ...{ endedAtMs: NOW, outputLost: false, priorLimits: 0, costBaseline: { savedUsd: null, prices: {} } },
+    transcript: after(...lines),
+    endCause: 'exited',
+    exitCode: 0,
+    stderr: '',
+    timeoutMessage: 'no output for 900 s, the limit set by the default',
+    resumable: true,
+    endedAtMs: NOW,
+    outputLost: false,
+    priorLimits: 0,
+    costBaseline: { savedUsd: null, prices: {} },
     ...more,
   });
 }
@@ -143,7 +144,12 @@ const failing = (text: string, error: string | undefined, more: Record<string, u
   result({ is_error: true, result: text, stop_reason: 'stop_sequence', ...more }),
 ];
 const broken = (subtype: string, ...errors: string[]): Record<string, unknown> => ({
-  ...{ type: 'result', subtype, is_error: true, errors, total_cost_usd: 0, permission_denials: [] },
+  type: 'result',
+  subtype,
+  is_error: true,
+  errors,
+  total_cost_usd: 0,
+  permission_denials: [],
 });
 
 describe('a failure is classified by the message of Claude Code', () => {

@@ -12,8 +12,12 @@ function read(info: object) {
 describe('the windows of a subscription', () => {
   test('are all read as 2.1.325 reports them', () => {
     const info = {
-      ...{ status: 'allowed_warning', resetsAt: 1794935949, rateLimitType: 'five_hour', utilization: 0.93 },
-      ...{ overageStatus: 'rejected', isUsingOverage: false },
+      status: 'allowed_warning',
+      resetsAt: 1794935949,
+      rateLimitType: 'five_hour',
+      utilization: 0.93,
+      overageStatus: 'rejected',
+      isUsingOverage: false,
       unifiedWindows: {
         five_hour: { utilization: 0.93, resetsAt: 1794935949, status: 'allowed' },
         seven_day: { utilization: 0.3117, resetsAt: 1795228749, status: 'allowed' },

@@ -104,8 +104,16 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     const before = await findSessionFile(configDir, folder, from);
     const savedUsd = before === null ? null : await readSavedTotalUsd(before);
     const args = claudeArguments({
-      ...{ model: null, effort: null, permissionMode: 'acceptEdits', skipPermissions: false, budgetMicros: null },
-      ...{ folders: [], version, ...call, session, settings: { ...NO_SETTINGS, ...settings } },
+      model: null,
+      effort: null,
+      permissionMode: 'acceptEdits',
+      skipPermissions: false,
+      budgetMicros: null,
+      folders: [],
+      version,
+      ...call,
+      session,
+      settings: { ...NO_SETTINGS, ...settings },
     });
     const child = spawn(path, args, { cwd: folder, env: claudeEnvironment({ ...ours, ...env }), detached: true });
     const pid = child.pid ?? 0;
@@ -131,16 +139,14 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     running.delete(pid);
     const file = await findSessionFile(configDir, folder, session.id);
     const outcome = judgeClaudeTurn({
-      ...{
-        transcript,
-        endCause: ending,
-        exitCode,
-        stderr,
-        timeoutMessage: '',
-        endedAtMs: Date.now(),
-        outputLost: false,
-        priorLimits: 0,
-      },
+      transcript,
+      endCause: ending,
+      exitCode,
+      stderr,
+      timeoutMessage: '',
+      endedAtMs: Date.now(),
+      outputLost: false,
+      priorLimits: 0,
       resumable: file !== null && (await hasMessages(file)),
       costBaseline: { savedUsd, prices },
     });
