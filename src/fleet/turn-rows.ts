@@ -80,13 +80,17 @@ export class TurnFilesCache {
 
   /** The folder of a turn; it does not exist if the database has no files of the turn. */
   async folderOf(run: string, turn: TurnName): Promise<string> {
-    const [row] = await this.database.query<{ mark: string }>('select mark from raymond.runs where id = $1', [run]);
+    const knownMark = existsSync(this.pathOf(run, turn)) ? this.marks.get(run) : undefined;
+    const [row] = await this.database.query<{ mark: string; files: Buffer | null }>(
+      `select mark, case when mark = $4 then null else files end as files from raymond.runs
+       left join raymond.turns on run = id and agent = $2 and number = $3 where id = $1`,
+      [run, turn.agent, turn.number, knownMark ?? ''],
+    );
     this.marks.set(run, row?.mark ?? '');
     const folder = this.pathOf(run, turn);
-    if (existsSync(folder)) return folder;
-    const stored = await this.read(run, turn);
     // Another caller may have been faster.
-    if (stored === null || existsSync(folder)) return folder;
+    if (!row?.files || existsSync(folder)) return folder;
+    const stored = unpack(row.files);
     mkdirSync(folder, { mode: 0o700 });
     for (const file of LIVE_FILES) {
       const bytes = stored[file]?.bytes;
@@ -106,14 +110,7 @@ export class TurnFilesCache {
       'select files from raymond.turns where run = $1 and agent = $2 and number = $3',
       [run, agent, number],
     );
-    if (row === undefined) return null;
-    const packed: Partial<Record<LiveFile, PackedFile>> = JSON.parse(gunzipSync(row.files).toString('utf8'));
-    return Object.fromEntries(
-      Object.entries(packed).map(([file, { bytes, ...cut }]) => [
-        file,
-        { bytes: Buffer.from(bytes, 'base64'), ...cut },
-      ]),
-    );
+    return row === undefined ? null : unpack(row.files);
   }
 
   /** Unpacks the workflow of a run, as it was when the run started. */
@@ -143,4 +140,11 @@ export class TurnFilesCache {
   close(): void {
     if (this.root !== undefined) rmSync(this.root, { recursive: true, force: true });
   }
+}
+
+function unpack(files: Buffer): StoredFiles {
+  const packed: Partial<Record<LiveFile, PackedFile>> = JSON.parse(gunzipSync(files).toString('utf8'));
+  return Object.fromEntries(
+    Object.entries(packed).map(([file, { bytes, ...cut }]) => [file, { bytes: Buffer.from(bytes, 'base64'), ...cut }]),
+  );
 }

@@ -6,14 +6,12 @@ import { makePrivateFolder } from '../store/files.ts';
 import { layoutOf } from '../store/layout.ts';
 import { IdleLimit } from '../turns/idle-limit.ts';
 import { openDatabase } from './database.ts';
-import { driveRun } from './drive-run.ts';
-import { HomeTurns } from './home-turns.ts';
 import { endLeftovers } from './leftovers.ts';
 import { LiveOutput } from './live-output.ts';
 import { deletePiecesOf } from './live-rows.ts';
 import { LostHomes } from './lost-homes.ts';
-import { placeRun } from './place-run.ts';
-import { type DriveRequest, QueueClient, type QueuedTurn, serveQueues } from './queues.ts';
+import { QueueWork } from './queue-work.ts';
+import { QueueClient, serveQueues } from './queues.ts';
 import { RunFolders, removeGoneRuns } from './removals.ts';
 import { Requests } from './requests.ts';
 import type { WorkerContext } from './run-here.ts';
@@ -21,7 +19,7 @@ import { checkSchema } from './schema.ts';
 import { Slots } from './slots.ts';
 import { sweepRuns } from './sweep-runs.ts';
 import { Travel } from './travel.ts';
-import { claimWorkerName, type WorkerFacts } from './worker-name.ts';
+import { claimWorkerName, type WorkerFacts, type WorkerName } from './worker-name.ts';
 
 /** How a worker is started. */
 export interface WorkerRequest extends WorkerFacts {
@@ -107,75 +105,35 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
       new LostHomes(database, requests, me),
     ),
   };
-  const homeTurns = new HomeTurns(worker);
-  requests.add(homeTurns.look);
+  const work = new QueueWork(worker, workerName, queues);
   requests.add(liveOutput.look);
-  const driven = new Set<Promise<unknown>>();
-  const during = <T>(work: Promise<T>): Promise<T> => {
-    driven.add(work);
-    return work.finally(() => driven.delete(work));
-  };
-  const drive = async (wanted: DriveRequest): Promise<void> => {
-    // A process that stood still for long may have lost its name, and not know it yet.
-    if (!(await workerName.isMine())) {
-      await queues.putBack(wanted, name);
-      return NEVER;
-    }
-    if (leaving.signal.aborted) return NEVER;
-    say(`${wanted.run} is taken up`);
-    const driving = homeTurns.driveHere(wanted, (lost) => driveRun(wanted, worker, lost));
-    // Its entry in the queue stays for whoever goes on with the run.
-    if (!(await during(driving))) return NEVER;
-    say(`${wanted.run} has ended`);
-  };
-  const turn = async (wanted: QueuedTurn): Promise<void> => {
-    if (!(await workerName.isMine())) {
-      await queues.putTurnBack(wanted);
-      return NEVER;
-    }
-    if (leaving.signal.aborted || !(await during(homeTurns.take(wanted)))) return NEVER;
-  };
-  const place = (wanted: DriveRequest, attempt: number): Promise<void> => placeRun(database, queues, wanted, attempt);
   await database.whenReachable(() => queues.register(name));
   // Before anything is taken up: what is left of an earlier process may be in the way.
   await endLeftovers(worker).catch((error: unknown) => say(errorMessageOf(error)));
-  const served = await serveQueues(database, name, { place, drive, turn }, say);
+  const served = await serveQueues(database, name, work, say);
   requests.start();
   const stopRemoving = removeGoneRuns(database, name, worker.folders, say);
-  let [seenGaps, looks] = [0, LOOKS_FOR_LEFTOVERS];
-  const sweeper = setInterval(() => {
-    // Its agents may have gone on elsewhere while it was not heard of.
-    if (workerName.countGaps() !== seenGaps) [seenGaps, looks] = [workerName.countGaps(), LOOKS_FOR_LEFTOVERS];
-    looks -= 1;
-    database.readClock().catch(() => {});
-    if (looks >= 0) endLeftovers(worker).catch(() => {});
-    sweepRuns(database, queues, me).then(
-      (swept) => {
-        for (const { run, from, to } of swept) say(`${run} is given to ${to}: its worker ${from} is gone`);
-      },
-      () => {},
-    );
-  }, SWEEP_EVERY_MS);
+  const stopSweeping = startSweeping(worker, workerName, queues);
   const labelText = labels.length === 0 ? '' : `, ${labels.join(', ')}`;
   say(`worker ${name} is ready: ${slots} slot${slots === 1 ? '' : 's'}${labelText}, ${database.name}`);
   let signals = 0;
   const stopListening = request.onInterrupt(() => {
     signals += 1;
     if (signals > 1) return end(EXIT.interrupted);
-    say(`worker ${name} ends when ${driven.size === 0 ? 'nothing is under way' : 'the running turns have ended'}`);
+    say(`worker ${name} ends when ${work.isIdle ? 'nothing is under way' : 'the running turns have ended'}`);
     leave().catch((error: unknown) => say(errorMessageOf(error)));
   });
   const leave = async (): Promise<void> => {
     await workerName.leave();
     leaving.abort();
-    while (driven.size > 0) await Promise.allSettled(driven);
+    await work.finish();
     end(EXIT.completed);
   };
   try {
     return await ended;
   } finally {
     stopListening();
-    clearInterval(sweeper);
+    stopSweeping();
     requests.close();
     stopRemoving();
     const closing = [served.stop(), workerName.release()];
@@ -188,4 +146,24 @@ const TOLD_FROM_MS = 10_000;
 const describeClock = (aheadMs: number): string =>
   `the clock of this machine is ${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the database: Raymond goes by the database, Claude Code and scripts go by this machine`;
 
-const NEVER = new Promise<never>(() => {});
+/** Looks now and then for runs of workers that are gone, for the clock, and after a gap for what is left here; returns a function that ends that. */
+function startSweeping(worker: WorkerContext, { token, countGaps }: WorkerName, queues: QueueClient): () => void {
+  const { name, database, warn } = worker;
+  let seenGaps = 0;
+  let looksForLeftovers = LOOKS_FOR_LEFTOVERS;
+  const sweep = async (): Promise<void> => {
+    for (const { run, from, to } of await sweepRuns(database, queues, { name, token }))
+      warn(`${run} is given to ${to}: its worker ${from} is gone`);
+  };
+  const timer = setInterval(() => {
+    const gaps = countGaps();
+    // Its agents may have gone on elsewhere while it was not heard of.
+    if (gaps !== seenGaps) looksForLeftovers = LOOKS_FOR_LEFTOVERS;
+    seenGaps = gaps;
+    if (looksForLeftovers > 0) endLeftovers(worker).catch(() => {});
+    looksForLeftovers -= 1;
+    database.readClock().catch(() => {});
+    sweep().catch(() => {});
+  }, SWEEP_EVERY_MS);
+  return () => clearInterval(timer);
+}
