@@ -33,6 +33,8 @@ const FALL_ASLEEP = `
 
 test('a worker that slept ends what it had begun as soon as it wakes up, if its agents have gone on elsewhere', async () => {
   fleet.write(GATE);
+  // After its start a worker looks for what is left of an earlier process for ten seconds, and is not to find this then.
+  await fleet.database.query(`update raymond.about set worker_deadline = '14 seconds'`);
   const one = await fleet.worker('one');
   const following = fleet.run('run', 'gate', '--run-id', 'gated', '--when-lost', 'rehome');
   await expect.poll(() => existsSync(join(fleet.folder, 'trace')), { timeout: 60_000 }).toBe(true);
