@@ -15,8 +15,8 @@ export function growthBetween<Input>(work: (input: Input) => unknown, small: Inp
       for (let i = 0; i < 8; i++) work(small);
     });
     const many = cpuMicros(() => work(large));
-    // Less than two milliseconds say nothing, but that they are few.
-    least = Math.min(least, (8 * many) / Math.max(few, 2000));
+    // Less than four milliseconds say nothing, but that they are few.
+    least = Math.min(least, (8 * many) / Math.max(few, 4000));
   }
   return least;
 }
