@@ -10,6 +10,9 @@ import { finish, newFolder, pause, raymond, startServer } from './serve.mjs';
 const WORKERS = 1_000;
 /** With these, the run has more than 100,000 events. */
 const TURNS_EACH = 35;
+/** With these, it goes on for longer than anybody measures, and is stopped. */
+const ENDLESS_TURNS = 2_000;
+const STOPPED = 3;
 const FRAMES = 240;
 const ROUNDS = 3;
 const VIEWS = { agents: '.agent-row', turns: '.lane-row', stream: '.event-row' };
@@ -23,8 +26,9 @@ export async function measurePageFrames({ command, workshop, quick }) {
   }
   const [place, workers] = [workshop(), quick ? WORKERS / 10 : WORKERS];
   writeWorkflow(place, workers);
-  const start = (id) => raymond(command, place, ['run', 'workflow', '--run-id', id, ...RUN_OPTIONS]);
-  await finish(start('over'));
+  const start = (id, turns) =>
+    raymond(command, place, ['run', 'workflow', '--run-id', id, '--agent', `replay:${turns}.yaml`, ...RUN_OPTIONS]);
+  await finish(start('over', TURNS_EACH));
   const server = await startServer(command, place);
   const browser = await launchChromium();
   try {
@@ -40,16 +44,13 @@ export async function measurePageFrames({ command, workshop, quick }) {
     await page.click('.tabs >> text="stream"');
     await waitFor(page, `document.querySelector(".virtual")?.scrollHeight > ${workers * TURNS_EACH * 28}`);
     const over = await measureViews(page, quick ? 1 : ROUNDS);
-    const running = finish(start('live'));
+    const running = finish(start('live', ENDLESS_TURNS), STOPPED);
     while (!(await server.get('/api/runs')).runs.some((run) => run.run_id === 'live')) await pause(50);
     await open('live');
     const live = await measureViews(page, 1);
-    const status = (await server.get(`/api/runs/${projects[0].id}/live`)).status;
+    await finish(raymond(command, place, ['stop', 'live', '--now']));
     await running;
-    const figures = toFigures(`a run of ${workers} workers on the page`, over);
-    if (status === 'running' || quick) return [...figures, ...toFigures('  while it goes on', live)];
-    console.error(`Frames while a run goes on are not measured: it was ${status} before the page had them`);
-    return figures;
+    return [...toFigures(`a run of ${workers} workers on the page`, over), ...toFigures('  while it goes on', live)];
   } finally {
     await browser.close();
     await server.end();
@@ -67,17 +68,7 @@ function launchChromium() {
   return chromium.launch({ executablePath: CHROMIUM, env: { ...process.env, ...libraries }, args: ['--no-sandbox'] });
 }
 
-const RUN_OPTIONS = [
-  '--agent',
-  'replay:answers.yaml',
-  '--quiet',
-  '--budget',
-  '1000',
-  '--max-iterations',
-  '1000000',
-  '--parallel',
-  '50',
-];
+const RUN_OPTIONS = ['--quiet', '--budget', '1000', '--max-iterations', '1000000', '--parallel', '50'];
 
 function writeWorkflow(place, workers) {
   const folder = newFolder(place, 'workflow');
@@ -85,8 +76,10 @@ function writeWorkflow(place, workers) {
   writeFileSync(join(folder, 'START.sh'), `echo '<fork-each in="items.txt">WORK.md</fork-each><join>END</join>'\n`);
   writeFileSync(join(folder, 'WORK.md'), 'Work on {{item}}. Then <goto>WORK.md</goto> or <result>done</result>.\n');
   writeFileSync(join(folder, 'END.sh'), 'echo "<result>joined</result>"\n');
-  const again = '    - "I looked at it. <goto>WORK.md</goto>"\n'.repeat(TURNS_EACH - 1);
-  writeFileSync(join(place, 'answers.yaml'), `answers:\n  WORK:\n${again}    - <result>done</result>\n`);
+  for (const turns of [TURNS_EACH, ENDLESS_TURNS]) {
+    const again = '    - "I looked at it. <goto>WORK.md</goto>"\n'.repeat(turns - 1);
+    writeFileSync(join(place, `${turns}.yaml`), `answers:\n  WORK:\n${again}    - <result>done</result>\n`);
+  }
 }
 
 async function waitFor(page, condition) {

@@ -165,14 +165,14 @@ export function raymond(command, place, args, stdout = 'ignore') {
 }
 
 /** Waits for the end of a process; what it and its children took of the processors, as far as the system tells. */
-export async function finish(child) {
+export async function finish(child, expected = 0) {
   let cpu = 0;
   const timer = setInterval(() => {
     cpu = Math.max(cpu, cpuOf(child.pid));
   }, 20);
   const code = await new Promise((resolve) => child.on('exit', resolve));
   clearInterval(timer);
-  if (code !== 0) throw new Error(`raymond ended with ${code}`);
+  if (code !== expected) throw new Error(`raymond ended with ${code}`);
   return cpu;
 }
 
