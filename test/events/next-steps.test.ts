@@ -12,7 +12,7 @@ import { collectHistory } from '../../src/events/run-history.ts';
 import { computeWorkMs } from '../../src/events/work-time.ts';
 import { WORKFLOW } from '../core/random-run.ts';
 import { startRun } from '../core/run-driver.ts';
-import { BY_ANSWER } from './sample-events.ts';
+import { BY_ANSWER, scriptTurnEnded } from './sample-events.ts';
 
 const NOW = new Date(2026, 0, 15, 14, 0).getTime();
 const LATER = new Date(2026, 0, 15, 15, 50).getTime();
@@ -169,30 +169,14 @@ test('the history of a run has its latest transitions, and the working time of i
     tokens: NO_TOKENS,
     input: null,
   });
-  const ended = (at: number, durationMs: number): Event => ({
-    kind: 'turn_ended',
-    evaluator: null,
-    at,
-    ...of,
-    turn: 1,
-    session: null,
-    costMicros: 0,
-    estimated: false,
-    spentMicros: 0,
-    durationMs,
-    failure: null,
-    denials: [],
-    canned: false,
-    models: [],
-  });
   async function* events(): AsyncGenerator<Event> {
     yield { kind: 'run_started', at: 100, run: 'r1', name: workflow.name, workflow, options };
-    yield ended(150, 40);
+    yield scriptTurnEnded(150, 40);
     yield went(151);
     yield went(160);
     // It was killed at 160 and resumed much later.
     yield { kind: 'run_resumed', at: 1000, options };
-    yield ended(1030, 25);
+    yield scriptTurnEnded(1030, 25);
     yield went(1030);
   }
   const { worked, transitions, agents } = await collectHistory(events(), 2);

@@ -261,3 +261,22 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
   },
   warning: { ...here, kind: 'warning', message: 'odd' },
 };
+
+/** The end of a turn of a script that went well and cost nothing. */
+export const scriptTurnEnded = (at: number, durationMs: number, agent = 'main'): Event => ({
+  kind: 'turn_ended',
+  evaluator: null,
+  at,
+  agent,
+  state: 'S.sh',
+  turn: 1,
+  session: null,
+  costMicros: 0,
+  estimated: false,
+  spentMicros: 0,
+  durationMs,
+  failure: null,
+  denials: [],
+  canned: false,
+  models: [],
+});

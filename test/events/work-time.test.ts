@@ -3,6 +3,7 @@ import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 import { NO_TOKENS } from '../../src/core/tokens.ts';
 import { computeWorkMs, NO_WORK_TIME, updateWorkTime } from '../../src/events/work-time.ts';
+import { scriptTurnEnded } from './sample-events.ts';
 
 const workflow = { name: 'w', path: '/w', platform: 'unix' } as const;
 const started = (at: number): Event => ({
@@ -33,46 +34,37 @@ const begins = (at: number, agent = 'main'): Event => ({
   prompt: 'state',
   session: null,
 });
-const ends = (at: number, durationMs: number, agent = 'main'): Event => ({
-  kind: 'turn_ended',
-  evaluator: null,
-  at,
-  agent,
-  state: 'S.sh',
-  turn: 1,
-  session: null,
-  costMicros: 0,
-  estimated: false,
-  spentMicros: 0,
-  durationMs,
-  failure: null,
-  denials: [],
-  canned: false,
-  models: [],
-});
 
 test.each<[string, Event[], number]>([
-  ['one life', [started(0), begins(10), ends(90, 80), ended(100)], 100],
+  ['one life', [started(0), begins(10), scriptTurnEnded(90, 80), ended(100)], 100],
   ['what lies between two lives does not count', [started(0), ended(100), resumed(1000), ended(1050)], 150],
   ['a life that was cut off counts to its last event', [started(0), begins(60), resumed(1000), ended(1050)], 110],
   [
     'a turn that ended in between was at work until then',
-    [started(0), begins(60), resumed(1000), ends(700, 640), ended(1050)],
+    [started(0), begins(60), resumed(1000), scriptTurnEnded(700, 640), ended(1050)],
     750,
   ],
   [
     'a turn that is still going on in the next life was at work all the time',
-    [started(0), begins(60), resumed(1000), ends(1040, 980), ended(1050)],
+    [started(0), begins(60), resumed(1000), scriptTurnEnded(1040, 980), ended(1050)],
     1050,
   ],
   [
     'turns side by side are not counted twice',
-    [started(0), begins(50), begins(60, 'b'), resumed(1000), ends(700, 650), ends(800, 740, 'b'), ended(1050)],
+    [
+      started(0),
+      begins(50),
+      begins(60, 'b'),
+      resumed(1000),
+      scriptTurnEnded(700, 650),
+      scriptTurnEnded(800, 740, 'b'),
+      ended(1050),
+    ],
     850,
   ],
   [
     'a turn may outlive two lives',
-    [started(0), begins(60), resumed(1000), resumed(2000), ends(1500, 1440), ended(2050)],
+    [started(0), begins(60), resumed(1000), resumed(2000), scriptTurnEnded(1500, 1440), ended(2050)],
     1550,
   ],
 ])('the working time: %s', (_, events, ms) => {

@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
@@ -7,7 +5,7 @@ import { formatClaudeVersion } from '../../src/turns/claude/find-claude.ts';
 import { PINNED, type Pinned } from '../claude-code/pinned.ts';
 import { type MessagesApi, startMessagesApi } from '../messages-api/server.ts';
 import { PostgresServer } from '../postgres/server.ts';
-import { type Command, Fleet } from './fleet.ts';
+import { Fleet } from './fleet.ts';
 
 let server: PostgresServer;
 let api: MessagesApi;
@@ -27,22 +25,6 @@ afterAll(async () => {
   await api.close();
   await server.stop();
 });
-
-/** Starts a worker with a home of its own, as on another machine. */
-async function startWorker(fleet: Fleet, name: string): Promise<Command> {
-  const home = join(fleet.folder, 'homes', name);
-  mkdirSync(home, { recursive: true });
-  const worker = fleet.start(['worker', '--name', name, '--folder', join(fleet.folder, 'workers', name)], {
-    HOME: home,
-    TMPDIR: home,
-    CLAUDE_CODE_TMPDIR: home,
-    ANTHROPIC_BASE_URL: api.url,
-    ANTHROPIC_API_KEY: 'made-up',
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-  });
-  await worker.says('is ready');
-  return worker;
-}
 
 const inFleet = async (body: (fleet: Fleet) => Promise<void>): Promise<void> => {
   const fleet = await Fleet.open(server);
@@ -76,7 +58,7 @@ withEachClaude(({ path, version }) => {
         'talk/START.md': 'the word is plum «say <goto>NEXT.md</goto> noted»',
         'talk/NEXT.md': `${next} «say <result>over</result>»`,
       });
-      const one = await startWorker(fleet, 'one');
+      const one = await fleet.claudeWorker(api, 'one');
       const following = fleet.run('run', 'talk', '--run-id', 'talk', '--claude', path, '--when-lost', 'rehome');
       await api.seen(({ prompt }) => prompt.startsWith(next));
       // Although the conversation is open, what was said in the turn before is there.
@@ -86,7 +68,7 @@ withEachClaude(({ path, version }) => {
       expect(copy?.text).toContain('noted');
       expect(copy?.text).not.toContain(next);
 
-      await startWorker(fleet, 'two');
+      await fleet.claudeWorker(api, 'two');
       await one.kill('SIGKILL');
       const ended = await following;
       expect(ended).toMatchObject({ code: 0, out: 'over\n' });
@@ -105,7 +87,7 @@ withEachClaude(({ path, version }) => {
       const [run] = await fleet.database.query<{ mark: string }>('select mark from raymond.runs');
       const leftovers = (): Promise<readonly unknown[]> => findMarkedProcesses(`talk/${run?.mark}/`);
       expect(await leftovers()).not.toStrictEqual([]);
-      await startWorker(fleet, 'one');
+      await fleet.claudeWorker(api, 'one');
       expect(await leftovers()).toStrictEqual([]);
       expect(await journal()).toStrictEqual(before);
       expect(api.requests.filter(({ prompt }) => prompt.startsWith(next))).toHaveLength(2);

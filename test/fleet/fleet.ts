@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../../src/fleet/database.ts';
 import { initDatabase } from '../../src/fleet/schema.ts';
 import { serializeSavedRun } from '../../src/store/serialize-run.ts';
 import { parseSavedRun } from '../../src/store/state-file.ts';
+import type { MessagesApi } from '../messages-api/server.ts';
 import type { PostgresServer } from '../postgres/server.ts';
 
 const RAYMOND = join(import.meta.dirname, '../../dist/raymond.js');
@@ -117,6 +118,22 @@ export class Fleet {
   /** Starts a worker and waits until it is ready. */
   async worker(name: string, ...args: readonly string[]): Promise<Command> {
     const worker = this.start(['worker', '--name', name, '--folder', join(this.folder, 'workers', name), ...args]);
+    await worker.says('is ready');
+    return worker;
+  }
+
+  /** Starts a worker with a home of its own, as on another machine, whose Claude Code asks this API. */
+  async claudeWorker(api: MessagesApi, name: string, ...args: readonly string[]): Promise<Command> {
+    const home = join(this.folder, 'homes', name);
+    mkdirSync(home, { recursive: true });
+    const worker = this.start(['worker', '--name', name, '--folder', join(this.folder, 'workers', name), ...args], {
+      HOME: home,
+      TMPDIR: home,
+      CLAUDE_CODE_TMPDIR: home,
+      ANTHROPIC_BASE_URL: api.url,
+      ANTHROPIC_API_KEY: 'made-up',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    });
     await worker.says('is ready');
     return worker;
   }

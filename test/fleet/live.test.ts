@@ -1,11 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDatabaseRuns } from '../../src/fleet/database-runs.ts';
 import { startServer } from '../../src/server/serve.ts';
 import { PINNED } from '../claude-code/pinned.ts';
-import { type MessagesApi, startMessagesApi } from '../messages-api/server.ts';
-import type { Command, Fleet } from './fleet.ts';
+import { startMessagesApi } from '../messages-api/server.ts';
+import type { Fleet } from './fleet.ts';
 import { useFleet } from './use-fleet.ts';
 
 let fleet: Fleet;
@@ -143,21 +143,6 @@ const newest = PINNED.at(-1);
 const why = newest?.isInstalled ? '' : ' (skipped: node test/claude-code/install.mjs installs it)';
 
 describe.skipIf(!newest?.isInstalled)(`what Claude Code does${why}`, { timeout: 100_000 }, () => {
-  async function startWorker(api: MessagesApi, name: string, ...args: readonly string[]): Promise<Command> {
-    const home = join(fleet.folder, 'homes', name);
-    mkdirSync(home, { recursive: true });
-    const worker = fleet.start(['worker', '--name', name, '--folder', join(fleet.folder, name), ...args], {
-      HOME: home,
-      TMPDIR: home,
-      CLAUDE_CODE_TMPDIR: home,
-      ANTHROPIC_BASE_URL: api.url,
-      ANTHROPIC_API_KEY: 'made-up',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    });
-    await worker.says('is ready');
-    return worker;
-  }
-
   test('is seen while it runs on another worker: its tools, what it says, and an API that it asks again', async () => {
     const api = await startMessagesApi();
     try {
@@ -177,8 +162,8 @@ describe.skipIf(!newest?.isInstalled)(`what Claude Code does${why}`, { timeout: 
         'drives=yes',
       ]);
       await fleet.setHome('r1', 'two');
-      await startWorker(api, 'one', '--label', 'drives=yes');
-      await startWorker(api, 'two');
+      await fleet.claudeWorker(api, 'one', '--label', 'drives=yes');
+      await fleet.claudeWorker(api, 'two');
       await says(() => run.err, 'retrying');
       await says(() => run.err, 'Bash');
       expect(run.err).toContain('Let me see.');

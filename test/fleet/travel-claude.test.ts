@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatClaudeVersion } from '../../src/turns/claude/find-claude.ts';
@@ -32,23 +32,6 @@ function listen({ prompt, messages }: ApiRequest): Reply | undefined {
   return { blocks: [{ type: 'tool_use', name: 'Bash', input: { command: todo } }] };
 }
 
-/** Starts a worker with a home of its own, as on another machine. */
-async function startWorker(fleet: Fleet, name: string, ...args: readonly string[]): Promise<Command> {
-  const home = join(fleet.folder, 'homes', name);
-  mkdirSync(home, { recursive: true });
-  const folder = join(fleet.folder, 'workers', name);
-  const worker = fleet.start(['worker', '--name', name, '--folder', folder, ...args], {
-    HOME: home,
-    TMPDIR: home,
-    CLAUDE_CODE_TMPDIR: home,
-    ANTHROPIC_BASE_URL: api.url,
-    ANTHROPIC_API_KEY: 'made-up',
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-  });
-  await worker.says('is ready');
-  return worker;
-}
-
 for (const { path, version, isInstalled } of PINNED) {
   const name = `Claude Code ${formatClaudeVersion(version)} on another worker than the one that drives the run`;
   const title = isInstalled ? name : `${name} (skipped: node test/claude-code/install.mjs installs it)`;
@@ -65,8 +48,8 @@ for (const { path, version, isInstalled } of PINNED) {
         const ended = fleet.run('run', 'talk', '--run-id', 'far', '--claude', path, '--label', 'drives=yes');
         await fleet.setHome('far', 'two');
         const [, home] = await Promise.all([
-          startWorker(fleet, 'one', '--label', 'drives=yes'),
-          startWorker(fleet, 'two'),
+          fleet.claudeWorker(api, 'one', '--label', 'drives=yes'),
+          fleet.claudeWorker(api, 'two'),
         ]);
         await api.seen(({ prompt }) => prompt.startsWith(first ?? ''));
         const words = `said in ${first} «say <goto>NEXT.md</goto> noted»`;
@@ -75,7 +58,7 @@ for (const { path, version, isInstalled } of PINNED) {
           err: expect.stringMatching(/running turn/),
         });
         await home.kill('SIGKILL');
-        await startWorker(fleet, 'two');
+        await fleet.claudeWorker(api, 'two');
         const { messages } = await api.seen(({ prompt }) => prompt.startsWith(second ?? ''));
         expect(JSON.stringify(messages)).toContain('noted');
         // Whether the turn has got it can be told only afterwards; the agent gets it once.
@@ -100,7 +83,7 @@ for (const { path, version, isInstalled } of PINNED) {
       };
       const next = `next in ${fleet.folder}`;
       const goOn = (name: string): void => writeFileSync(join(fleet.folder, `${name}-over`), '');
-      const startDriver = (): Promise<Command> => startWorker(fleet, 'one', '--label', 'drives=yes');
+      const startDriver = (): Promise<Command> => fleet.claudeWorker(api, 'one', '--label', 'drives=yes');
       const events = async (kind: string): Promise<readonly object[]> => {
         const { out } = await fleet.run('logs', 'far', '--json');
         return out.split('\n').flatMap((line) => (line.includes(`"${kind}"`) ? [JSON.parse(line)] : []));
@@ -113,7 +96,7 @@ for (const { path, version, isInstalled } of PINNED) {
         const asked = ['run', 'talk', '--run-id', 'far', '--claude', path, '--label', 'drives=yes'];
         const ended = fleet.run(...asked);
         await fleet.setHome('far', 'two');
-        const [first] = await Promise.all([startDriver(), startWorker(fleet, 'two')]);
+        const [first] = await Promise.all([startDriver(), fleet.claudeWorker(api, 'two')]);
         await waits('a');
         const said = await fleet.run('say', 'far', 'Mind the gap');
         expect(said).toMatchObject({ code: 0, err: expect.stringMatching(/running turn/) });

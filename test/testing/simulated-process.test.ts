@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ClaudeTurn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { World } from '../../src/engine/world.ts';
 import { killable } from '../../src/runtime/world.ts';
@@ -10,6 +9,7 @@ import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { VirtualTime } from '../../src/testing/virtual-time.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
 import { newTurnContext } from '../turns/turn-context.ts';
+import { newClaudeTurn } from '../turns/turns.ts';
 
 const breathe = async (): Promise<void> => {
   for (let i = 0; i < 10; i += 1) await new Promise(setImmediate);
@@ -24,34 +24,7 @@ function newTurn(time: VirtualTime) {
   const answers = 'answers: { START: { text: t, seconds: 10800, write: { a: "1", b: "2" } } }';
   const scenario = readScenario('a.yaml', answers, SCOPE);
   const backend = new ReplayBackend({ ...newTurnContext(cwd, { clock: time }), scenario, fast: false });
-  const turn: ClaudeTurn = {
-    kind: 'claude',
-    agent: 'main',
-    number: 1,
-    state: 'START.md',
-    cwd,
-    input: null,
-    visit: 1,
-    attempt: 1,
-    taskFolder: null,
-    runFolder: null,
-    home: null,
-    results: null,
-    variables: {},
-    policy: [],
-    error: null,
-    stuck: null,
-    evaluators: [],
-    evaluates: null,
-    words: [],
-    isBrokenOff: false,
-    isFresh: true,
-    prompt: { kind: 'state' },
-    preference: { model: null, effort: null },
-    record: { number: 1, prompt: { kind: 'state' }, session: { kind: 'new', id: 's' }, startedAt: 0, capMicros: null },
-    budgetMicros: null,
-    isShare: false,
-  };
+  const turn = newClaudeTurn(cwd);
   return {
     take: () => time.whileRunning(() => backend.take(turn, false)),
     has: (file: string) => existsSync(join(cwd, file)),

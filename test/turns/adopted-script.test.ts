@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ScriptTurn } from '../../src/core/due.ts';
 import { VirtualTime } from '../../src/testing/virtual-time.ts';
 import type { Backend } from '../../src/turns/backend.ts';
 import { type Clock, SYSTEM_CLOCK } from '../../src/turns/clock.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
 import { createTurnRunner } from '../../src/turns/turn-runner.ts';
 import { newTurnContext } from './turn-context.ts';
+import { newScriptTurn } from './turns.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -23,34 +23,10 @@ function leftBehind(overrides: Partial<TurnContext> = {}, exit = '0', clock: Clo
     writeFileSync(join(dir, name), text);
     utimesSync(join(dir, name), endedAt / 1000, endedAt / 1000);
   }
-  const turn: ScriptTurn = {
-    kind: 'script',
-    agent: 'main',
-    number: 1,
-    state: 'START.sh',
-    cwd: dir,
-    input: null,
-    visit: 1,
-    attempt: 1,
-    taskFolder: null,
-    runFolder: null,
-    home: null,
-    results: null,
-    variables: {},
-    attributes: {},
-    policy: [],
-    error: null,
-    stuck: null,
-    evaluators: [],
-    evaluates: null,
-    record: {
-      number: 1,
-      prompt: { kind: 'state' },
-      session: null,
-      startedAt: clock.now() - 2 * HOUR_MS,
-      capMicros: null,
-    },
-  };
+  const startedAt = clock.now() - 2 * HOUR_MS;
+  const turn = newScriptTurn(dir, {
+    record: { number: 1, prompt: { kind: 'state' }, session: null, startedAt, capMicros: null },
+  });
   const backend: Backend = { prepare: async () => [], take: () => Promise.reject(new Error('no prompts here')) };
   const runner = createTurnRunner(newTurnContext(dir, { clock, ...overrides }), backend);
   return { dir, turn, endedAt, take: () => runner.take(turn) };

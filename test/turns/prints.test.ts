@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ScriptTurn } from '../../src/core/due.ts';
 import type { Event, Printed } from '../../src/core/event.ts';
 import { runWorkflow } from '../../src/runtime/start.ts';
 import { parseClaudeLine } from '../../src/turns/claude/parse-event.ts';
@@ -11,6 +10,7 @@ import { PrintReporter } from '../../src/turns/print-reporter.ts';
 import { runScriptTurn } from '../../src/turns/script-turn.ts';
 import { eventually } from '../process/turns.ts';
 import { newTurnContext } from './turn-context.ts';
+import { newScriptTurn } from './turns.ts';
 
 function newFolder(files: Readonly<Record<string, string>> = {}): string {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-print-'));
@@ -89,28 +89,8 @@ test('a <print> is no activity, and the lines around it are', async () => {
 function leftBehind(files: Readonly<Record<string, string>>) {
   const dir = newFolder();
   for (const [name, text] of Object.entries({ started: '1 0\n0\n', ...files })) writeFileSync(join(dir, name), text);
-  const turn: ScriptTurn = {
-    kind: 'script',
-    agent: 'main',
-    number: 1,
-    state: 'START.sh',
-    cwd: dir,
-    input: null,
-    visit: 1,
-    attempt: 1,
-    taskFolder: null,
-    runFolder: null,
-    home: null,
-    results: null,
-    variables: {},
-    attributes: {},
-    policy: [],
-    error: null,
-    stuck: null,
-    evaluators: [],
-    evaluates: null,
-    record: { number: 1, prompt: { kind: 'state' }, session: null, startedAt: 0, capMicros: null },
-  };
+  const record = { number: 1, prompt: { kind: 'state' }, session: null, startedAt: 0, capMicros: null } as const;
+  const turn = newScriptTurn(dir, { record });
   return { dir, turn };
 }
 

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ScriptTurn } from '../../src/core/due.ts';
 import { takeFingerprint } from '../../src/turns/progress.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
 import { git } from '../git.ts';
 import { newTurnContext } from './turn-context.ts';
+import { newScriptTurn } from './turns.ts';
 
 function newFolder(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-progress-'));
@@ -35,28 +35,7 @@ function fingerprintIn(
   files: readonly string[] | null = null,
   overrides: Partial<TurnContext> = OPEN,
 ): Promise<string | undefined> {
-  const turn: ScriptTurn = {
-    kind: 'script',
-    agent: 'main',
-    number: 1,
-    state: 'S.sh',
-    cwd,
-    input: null,
-    visit: 1,
-    attempt: 1,
-    taskFolder: null,
-    runFolder: null,
-    home: null,
-    results: null,
-    variables: {},
-    attributes: {},
-    policy: [],
-    evaluators: [],
-    evaluates: null,
-    record: null,
-    error: null,
-    stuck: { after: 2, files },
-  };
+  const turn = newScriptTurn(cwd, { state: 'S.sh', stuck: { after: 2, files } });
   return takeFingerprint(newTurnContext(cwd, overrides), turn, text);
 }
 

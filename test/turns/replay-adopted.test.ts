@@ -2,17 +2,15 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ClaudeTurn, ScriptTurn } from '../../src/core/due.ts';
 import { MARKER_VARIABLE } from '../../src/process/command.ts';
 import { startCommand } from '../../src/process/start.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
 import { findUnrecorded } from '../../src/turns/unrecorded-turns.ts';
 import { newTurnContext } from './turn-context.ts';
+import { newClaudeTurn, newScriptTurn } from './turns.ts';
 
 const SCOPE = { files: ['START.md', 'RUN.sh'], platform: 'unix' } as const;
-
-const REST = { variables: {}, policy: [], error: null, stuck: null, evaluators: [], evaluates: null };
 
 /** Someone who plays turns in a folder, without a run around them. */
 function newReplay(answers: string) {
@@ -22,8 +20,6 @@ function newReplay(answers: string) {
   const context = newTurnContext(dir, { readScope: async () => SCOPE });
   const scenario = readScenario('a.yaml', answers, SCOPE);
   const backend = new ReplayBackend({ ...context, scenario, fast: true });
-  const folders = { cwd, taskFolder: null, runFolder: null, home: null, results: null };
-  const place = { agent: 'main', number: 1, ...folders, input: null, visit: 1, attempt: 1, ...REST };
   const record = {
     number: 1,
     prompt: { kind: 'state' },
@@ -31,20 +27,8 @@ function newReplay(answers: string) {
     startedAt: 0,
     capMicros: null,
   } as const;
-  const prompt: ClaudeTurn = {
-    ...place,
-    kind: 'claude',
-    state: 'START.md',
-    record,
-    prompt: { kind: 'state' },
-    words: [],
-    isBrokenOff: false,
-    isFresh: true,
-    preference: { model: null, effort: null },
-    budgetMicros: null,
-    isShare: false,
-  };
-  const script: ScriptTurn = { ...place, kind: 'script', state: 'RUN.sh', record, attributes: {} };
+  const prompt = newClaudeTurn(cwd, { record });
+  const script = newScriptTurn(cwd, { state: 'RUN.sh', record });
   return { backend, context, cwd, dir, prompt, script };
 }
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
-import type { ScriptTurn } from '../../src/core/due.ts';
 import type { Run } from '../../src/core/run.ts';
 import { runWorkflow } from '../../src/runtime/start.ts';
 import { runScriptTurn } from '../../src/turns/script-turn.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
 import { eventually } from '../process/turns.ts';
 import { newTurnContext } from './turn-context.ts';
+import { newScriptTurn } from './turns.ts';
 
 /** A folder with a workflow of scripts in it. */
 function folderWith(scripts: Readonly<Record<string, string>>): string {
@@ -67,28 +67,7 @@ test('a script that was started by an earlier process is observed, too', async (
   const dir = join(cwd, 'turn');
   mkdirSync(dir);
   writeFileSync(join(dir, 'stdin'), '');
-  const turn: ScriptTurn = {
-    kind: 'script',
-    agent: 'main',
-    number: 1,
-    state: 'START.sh',
-    cwd,
-    input: null,
-    visit: 1,
-    attempt: 1,
-    taskFolder: null,
-    runFolder: null,
-    home: null,
-    results: null,
-    variables: {},
-    attributes: {},
-    policy: [],
-    error: null,
-    stuck: null,
-    evaluators: [],
-    evaluates: null,
-    record: null,
-  };
+  const turn = newScriptTurn(cwd);
   const seen: string[] = [];
   const take = (adopted: boolean, onActivity: TurnContext['onActivity']) =>
     runScriptTurn(newTurnContext(dir, { scriptPath: (file) => join(cwd, 'wf', file), onActivity }), turn, adopted);
