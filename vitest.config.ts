@@ -1,11 +1,13 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { SecondTries } from './test/second-tries.ts';
 
 // CI asks for the numbers as a file, so that it can say them again as its last line.
 const summary = process.env.TEST_SUMMARY;
 const forCi: [string, Record<string, unknown>][] = summary ? [['json', { outputFile: summary }]] : [];
+
+// Two test runs at the same time must not remove each other's folder.
+const settings = join(tmpdir(), `raymond-tests-${process.pid}`);
 
 export default defineConfig({
   test: {
@@ -15,7 +17,8 @@ export default defineConfig({
     maxWorkers: '100%',
     // Nobody's own settings may change what is tested, also in processes that a test starts.
     env: {
-      XDG_CONFIG_HOME: join(tmpdir(), 'raymond-tests-have-no-settings'),
+      XDG_CONFIG_HOME: settings,
+      XDG_STATE_HOME: join(settings, 'state'),
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_CONFIG_SYSTEM: '/dev/null',
       GIT_CEILING_DIRECTORIES: tmpdir(),
@@ -24,8 +27,6 @@ export default defineConfig({
     setupFiles: 'test/property-seed.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Real processes on a busy machine: a test gets a second try, and the report names those that needed it.
-    retry: 1,
-    reporters: ['default', new SecondTries(), ...forCi],
+    reporters: ['default', ...forCi],
   },
 });

@@ -31,8 +31,10 @@ async function measure(crowd, count) {
 
 /** A run on disk whose `main` is about to start, while the others sleep as after a failed try, until tomorrow. */
 async function createCrowd(crowd) {
-  const [{ DEFAULT_OPTIONS }, { newRun }, { newAgent }, { layoutOf }, { createRun }] = await Promise.all(
-    ['core/options.js', 'core/run.js', 'core/agent.js', 'store/layout.js', 'store/store.js'].map(load),
+  const [{ DEFAULT_OPTIONS }, { newRun }, { newAgent }, { layoutOf }, { createFileLeases }] = await Promise.all(
+    ['core/options/options.js', 'core/run/run.js', 'core/run/agent.js', 'disk/layout.js', 'storage/files/lease.js'].map(
+      load,
+    ),
   );
   const startedAt = Date.now();
   const workflow = { name: 'bench', path: join(place, 'workflow'), platform: 'unix' };
@@ -44,7 +46,8 @@ async function createCrowd(crowd) {
     ...newAgent({ ...main, id: `main_worker${index + 1}`, parent: 'main', state: 'SLEEPER.md', since: 0 }),
     phase,
   }));
-  const store = await createRun(layoutOf(join(place, '.raymond')), { ...run, agents: [main, ...sleepers] }, []);
-  await store.close();
+  const leases = createFileLeases(layoutOf(join(place, '.raymond')));
+  const lease = await leases.create({ run: { ...run, agents: [main, ...sleepers] }, events: [] });
+  await lease.release();
   return run.id;
 }

@@ -1,4 +1,4 @@
-// Whether a run that forks for ever stays small and quick: its state file, its steps, `raymond status`, and real scripts.
+// Whether a run that forks forever stays small and quick: its state file, its steps, `raymond status`, and real scripts.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,26 +44,28 @@ async function newDispatcher(load, place) {
     { DEFAULT_OPTIONS },
     { newRun, getAgent },
     { initialEvents, step },
+    { withChange },
     scheduling,
     { layoutOf },
-    { createRun },
+    { createFileLeases },
     past,
   ] = await Promise.all(
     [
-      'core/options.js',
-      'core/run.js',
+      'core/options/options.js',
+      'core/run/run.js',
       'core/step.js',
-      'core/turn-scheduler.js',
-      'store/layout.js',
-      'store/store.js',
-      'runtime/history-file.js',
+      'core/run/change.js',
+      'core/turns/turn-scheduler.js',
+      'disk/layout.js',
+      'storage/files/lease.js',
+      'wiring/history-file.js',
     ].map(load),
   );
   const layout = layoutOf(join(place, '.raymond'));
   const workflow = { name: 'bench', path: place, platform: 'unix' };
   const start = { id: 'bench', workflow, startedAt: 0, options: DEFAULT_OPTIONS, cwd: place, input: null };
   let run = newRun({ ...start, state: FILES[0] });
-  const store = await createRun(layout, run, initialEvents(run), { durable: false });
+  const lease = await createFileLeases(layout, { durable: false }).create({ run, events: initialEvents(run) });
   const history = await past.HistoryFile.open(layout, run, store);
   const scheduler = new scheduling.TurnScheduler(run);
   const scope = { files: FILES, platform: 'unix' };
@@ -72,10 +74,10 @@ async function newDispatcher(load, place) {
   let at = 1_700_000_000_000;
   const take = (signal) => {
     at += 1;
-    const next = step(run, { at, ...signal });
-    taken.push({ before: run, step: next });
-    run = next.run;
-    scheduler.update(signal, next);
+    const applied = withChange(run, step(run, { at, ...signal }));
+    taken.push(applied);
+    run = applied.step.run;
+    scheduler.update(signal, applied);
   };
   const takeTurn = (agent) => {
     const text = ANSWERS[getAgent(run, agent).state];
@@ -91,7 +93,7 @@ async function newDispatcher(load, place) {
         const begin = performance.now();
         while (taken.length < BATCH) for (const { agent } of scheduler.due()) takeTurn(agent);
         ms += performance.now() - begin;
-        await store.save(taken);
+        await lease.append(taken);
         history.add(taken);
         taken = [];
       }
@@ -103,7 +105,7 @@ async function newDispatcher(load, place) {
         usPerTransition: (ms * 1000) / (2 * (started - first)),
       };
     },
-    close: () => store.close(),
+    close: () => lease.release(),
   };
 }
 

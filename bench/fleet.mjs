@@ -23,8 +23,8 @@ export async function measureFleet({ command, modules, workshop, load, quick }) 
   const server = await PostgresServer.start();
   const fleet = new Fleet(
     { server, command, modules, place: workshop() },
-    await load('fleet/database.js'),
-    await load('fleet/schema.js'),
+    await load('storage/postgres/database.js'),
+    await load('cluster/init-database.js'),
   );
   try {
     const chain = await fleet.compare(quick ? 20 : 100);
@@ -115,8 +115,8 @@ class Fleet {
     const ended = run(process.execPath, [this.command, ...args], { cwd: this.place, env: this.env });
     let rows = [];
     while (rows.length === 0) rows = await this.database.query('select snapshot from raymond.runs');
-    const { parseSavedRun } = await import(new URL('store/state-file.js', this.modules));
-    const { serializeSavedRun } = await import(new URL('store/serialize-run.js', this.modules));
+    const { parseSavedRun } = await import(new URL('storage/run-schema.js', this.modules));
+    const { serializeSavedRun } = await import(new URL('storage/serialize-run.js', this.modules));
     const saved = parseSavedRun(rows[0].snapshot, 'far');
     const agents = saved.run.agents.map((agent) => ({ ...agent, home: 'home' }));
     const moved = serializeSavedRun({ ...saved, run: { ...saved.run, agents } });

@@ -86,8 +86,8 @@ async function measure(place, count, { tag, delayMs }, work) {
 function newWorkflow(place, { frontmatter }) {
   const folder = join(place, 'workflow');
   mkdirSync(folder);
-  writeFileSync(join(folder, 'START.md'), `${frontmatter}Go on.\n`);
-  writeFileSync(join(folder, 'LAST.md'), 'Go on.\n');
+  writeFileSync(join(folder, 'START.md'), `${frontmatter}Continue.\n`);
+  writeFileSync(join(folder, 'LAST.md'), 'Continue.\n');
   return folder;
 }
 
@@ -95,7 +95,7 @@ async function loopOf(claude, count, place, env) {
   const session = randomUUID();
   for (let turn = 0; turn < count; turn += 1) {
     const conversation = turn === 0 ? ['--session-id', session] : ['--resume', session];
-    await end(claude, ['-p', 'Go on.', '--output-format', 'stream-json', '--verbose', ...conversation], {
+    await end(claude, ['-p', 'Continue.', '--output-format', 'stream-json', '--verbose', ...conversation], {
       cwd: place,
       env,
     });

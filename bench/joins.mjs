@@ -45,7 +45,7 @@ function writeWorkflow(place, tail, workers) {
 /** The time for the results file of this many workers, and of a tenth of them; linear is a factor of ten. */
 async function measureResults(load, workers) {
   const [{ resultsOf }, { newRun }, { DEFAULT_OPTIONS }] = await Promise.all(
-    ['core/join-results.js', 'core/run.js', 'core/options.js'].map(load),
+    ['core/joins/join-results.js', 'core/run/run.js', 'core/options/options.js'].map(load),
   );
   const workflow = { name: 'w', path: '/w', platform: 'unix' };
   const empty = newRun({

@@ -9,8 +9,8 @@ const ROUNDS = 5;
 const PORTION = 50 * 1024 * 1024;
 
 export async function measureJournal({ load, workshop, quick }) {
-  const { layoutOf } = await load('store/layout.js');
-  const { loadRun } = await load('store/load.js');
+  const { layoutOf } = await load('disk/layout.js');
+  const { loadRun } = await load('storage/files/load.js');
   const steps = quick ? STEPS / 10 : STEPS;
   const place = workshop();
   const layout = layoutOf(join(place, '.raymond'));
@@ -31,25 +31,32 @@ export async function measureJournal({ load, workshop, quick }) {
 
 /** Saves the steps of one agent that goes round and round, then takes the state file back to before the first. */
 async function write(load, layout, place, steps) {
-  const [{ DEFAULT_OPTIONS }, { newRun }, { initialEvents, step }, { createRun }] = await Promise.all(
-    ['core/options.js', 'core/run.js', 'core/step.js', 'store/store.js'].map(load),
-  );
+  const [{ DEFAULT_OPTIONS }, { newRun }, { initialEvents, step }, { withChange }, { createFileLeases }] =
+    await Promise.all(
+      [
+        'core/options/options.js',
+        'core/run/run.js',
+        'core/step.js',
+        'core/run/change.js',
+        'storage/files/lease.js',
+      ].map(load),
+    );
   const workflow = { name: 'bench', path: place, platform: 'unix' };
   const start = { id: 'bench', workflow, startedAt: 0, options: DEFAULT_OPTIONS, cwd: place, input: null };
   let run = newRun({ ...start, state: 'START.sh' });
-  const store = await createRun(layout, run, initialEvents(run));
+  const lease = await createFileLeases(layout).create({ run, events: initialEvents(run) });
   const [state, kept] = [layout.stateFile(run.id), join(place, 'kept.json')];
   copyFileSync(state, kept);
   for (let done = 0; done < steps; done += BATCH) {
     const taken = [];
     for (let i = 0; i < BATCH; i += 1) {
       const next = step(run, SIGNALS[run.seq % 2]);
-      taken.push({ before: run, step: next });
+      taken.push(withChange(run, next));
       run = next.run;
     }
-    await store.save(taken);
+    await lease.append(taken);
   }
-  await store.close();
+  await lease.release();
   copyFileSync(kept, state);
   return run.id;
 }

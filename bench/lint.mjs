@@ -54,7 +54,7 @@ function state(index, at) {
   return prompt(ways, `Step ${index}: read {{result}} and write down what is next.\n\n${FILLER}`);
 }
 
-const FILLER = 'Stop when the file is written. Do not go on to the next step yet, and change nothing else.\n'.repeat(
+const FILLER = 'Stop when the file is written. Do not proceed to the next step yet, and change nothing else.\n'.repeat(
   20,
 );
 

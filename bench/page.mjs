@@ -1,5 +1,5 @@
 // How smoothly the page shows a large run: the times between frames in Chromium while each view is scrolled, when the run is
-// over and while it goes on. Without a Chromium (node test/chromium/install.mjs) there is nothing to measure.
+// over and while it continues. Without a Chromium (node test/chromium/install.mjs) there is nothing to measure.
 import { existsSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { finish, newFolder, pause, raymond, startServer } from './serve.mjs';
 const WORKERS = 1_000;
 /** With these, the run has more than 100,000 events. */
 const TURNS_EACH = 35;
-/** With these, it goes on for longer than anybody measures, and is stopped. */
+/** With these, it continues for longer than anybody measures, and is stopped. */
 const ENDLESS_TURNS = 2_000;
 const STOPPED = 3;
 const FRAMES = 240;
@@ -50,7 +50,7 @@ export async function measurePageFrames({ command, workshop, quick }) {
     const live = await measureViews(page, 1);
     await finish(raymond(command, place, ['stop', 'live', '--now']));
     await running;
-    return [...toFigures(`a run of ${workers} workers on the page`, over), ...toFigures('  while it goes on', live)];
+    return [...toFigures(`a run of ${workers} workers on the page`, over), ...toFigures('  while it continues', live)];
   } finally {
     await browser.close();
     await server.end();

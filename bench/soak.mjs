@@ -30,7 +30,7 @@ const folder = join(place, 'workflow');
 const home = join(place, 'home');
 for (const each of [folder, home]) mkdirSync(each);
 writeFileSync(join(folder, 'START.sh'), `echo '${'<fork next="END">WORK</fork>'.repeat(AGENTS)}'\n`);
-writeFileSync(join(folder, 'WORK.md'), 'Go on.\n');
+writeFileSync(join(folder, 'WORK.md'), 'Continue.\n');
 writeFileSync(
   join(folder, 'LEAVE.md'),
   '---\nallowed_transitions: [{ tag: reset, target: WORK }]\n---\nLeave this conversation.\n',

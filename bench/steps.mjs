@@ -9,16 +9,17 @@ const RULES = { policy: [], maxVisits: null };
 
 /** Every agent has a turn on record; the last of the crowd is the one that moves. */
 async function newCrowd(load, crowd) {
-  const [{ DEFAULT_OPTIONS }, { newRun }, { newAgent }, { step }, { TurnScheduler }, { changeOf }] = await Promise.all(
-    [
-      'core/options.js',
-      'core/run.js',
-      'core/agent.js',
-      'core/step.js',
-      'core/turn-scheduler.js',
-      'store/change.js',
-    ].map(load),
-  );
+  const [{ DEFAULT_OPTIONS }, { newRun }, { newAgent }, { step }, { TurnScheduler }, { withChange }] =
+    await Promise.all(
+      [
+        'core/options/options.js',
+        'core/run/run.js',
+        'core/run/agent.js',
+        'core/step.js',
+        'core/turns/turn-scheduler.js',
+        'core/run/change.js',
+      ].map(load),
+    );
   const workflow = { name: 'w', path: '/w', platform: 'unix' };
   const start = {
     id: 'r',
@@ -36,10 +37,9 @@ async function newCrowd(load, crowd) {
   const agenda = new TurnScheduler(run);
   const last = run.agents.at(-1).id;
   const take = (signal) => {
-    const next = step(run, { at: 1, ...signal });
-    changeOf(run, next);
-    run = next.run;
-    agenda.update(signal, next);
+    const applied = withChange(run, step(run, { at: 1, ...signal }));
+    run = applied.step.run;
+    agenda.update(signal, applied);
   };
   const begin = (agent) => {
     take({ kind: 'began', agent, sessionId: 's', rules: RULES, warnings: [] });

@@ -28,8 +28,8 @@ const CASES = {
 
 /** One row per case and size. */
 export async function measureTags({ load, quick }) {
-  const { readTags } = await load('core/tag.js');
-  const { TAG_NAMES } = await load('core/transitions/index.js');
+  const { readTags } = await load('language/tags/tag.js');
+  const { TAG_NAMES } = await load('language/transitions/index.js');
   const sizes = quick ? SIZES.slice(0, 2) : SIZES;
   return Object.entries(CASES).flatMap(([name, makeInput]) =>
     measureGrowth((text) => readTags(text, TAG_NAMES), makeInput, sizes).map((row) => ({ name, ...row })),

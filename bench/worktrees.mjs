@@ -9,7 +9,7 @@ const ROUNDS = 15;
 
 /** The time until a worktree is reported, compared with the bare command; both take turns in one repository. */
 export async function measureWorktrees({ load, workshop, quick }) {
-  const { makeWorktree } = await load('turns/worktree.js');
+  const { makeWorktree } = await load('git/worktree.js');
   const cwd = workshop();
   const git = (...args) => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd });
   mkdirSync(join(cwd, 'files'));

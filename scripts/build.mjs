@@ -27,7 +27,7 @@ function compile() {
  */
 async function bundle() {
   const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const input = { raymond: 'build/cli/entry.js', index: 'build/index.js' };
+  const input = { raymond: 'build/cli/entry.js', index: 'build/index.js', thread: 'build/thread.js' };
   const made = await rolldown({
     input,
     platform: 'node',
@@ -69,14 +69,19 @@ function toAscii(code) {
  * own: a hundred of them. A layer has no module of those before it; packages are where they are needed first.
  */
 function layers() {
-  const run = modulesOf(['cli/commands/run', 'runtime/foreign-folders']);
-  const sharedWith = (...commands) =>
-    new Set([...modulesOf(commands.map((each) => `cli/commands/${each}`))].filter((id) => run.has(id)));
+  const launched = ['start', 'trust/known-projects', 'trust/foreign-folders'].map((name) => `app/${name}`);
+  const run = modulesOf(['cli/commands/run', ...launched, 'storage/files/runs']);
+  const sharedWith = (commands, ...later) =>
+    new Set([...modulesOf([...commands.map((each) => `cli/commands/${each}`), ...later])].filter((id) => run.has(id)));
   const modules = {
     // Without `cli/main`, which runs the command as soon as it is loaded.
-    program: modulesOf(['cli/program', 'terminal/process-terminal']),
-    runs: sharedWith('list', 'status', 'logs', 'costs', 'prune', 'asks'),
-    workflow: sharedWith('lint'),
+    program: modulesOf(['cli/program', 'render/terminal/process-terminal']),
+    runs: sharedWith(
+      ['list', 'status', 'logs', 'costs', 'prune', 'asks'],
+      'storage/files/catalog',
+      'storage/files/journal',
+    ),
+    workflow: sharedWith(['lint']),
     run,
   };
   return Object.entries(modules).map(([name, ids], at) => ({ name, test: (id) => ids.has(id), priority: 10 - at }));

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const [{ runWorkflow }, { formatEvent }, { layoutLiveView }, { EMPTY_VIEW, applyEvents, applyActivities }] =
   await Promise.all(
-    ['index.js', 'events/format.js', 'terminal/live/render.js', 'terminal/live/view.js'].map(
+    ['index.js', 'render/format.js', 'render/terminal/live/render.js', 'render/terminal/live/view.js'].map(
       (file) => import(new URL(`../build/${file}`, import.meta.url)),
     ),
   );

@@ -1,16 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { fakePrompt } from './hostile/fake-prompt.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PAGE = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
 
-/** The walk of a script turn, as file names below src/. */
-const WALK = sectionOf('A script turn from `argv` to the exit code')
-  .split('\n')
-  .flatMap((line) => line.match(/^\d+\. `([^`]+)`/)?.[1] ?? []);
+/** The walk of a script turn, and that of a prompt in an open conversation, as file names below src/. */
+const WALK = readWalk('A script turn from `argv` to the exit code');
+const OPEN_WALK = readWalk('A prompt in an open conversation');
 
 describe('ARCHITECTURE.md', () => {
   test('names only files that exist', () => {
@@ -32,22 +42,66 @@ describe('ARCHITECTURE.md', () => {
     expect(WALK.filter((file) => !called.has(file))).toStrictEqual([]);
     expect([WALK.at(0), WALK.at(-1)]).toStrictEqual(['cli/main.ts', 'cli/reports/run-end.ts']);
   });
+
+  test('walks a prompt in an open conversation through at most 14 files whose code really runs', () => {
+    expect(OPEN_WALK.length).toBeGreaterThan(10);
+    expect(OPEN_WALK.length).toBeLessThanOrEqual(14);
+    const called = filesCalledByOpenConversation();
+    expect(OPEN_WALK.filter((file) => !called.has(file))).toStrictEqual([]);
+    expect([...called].filter((file) => file.startsWith('turns/replay/'))).toStrictEqual([]);
+  });
 });
+
+function readWalk(title: string): readonly string[] {
+  return sectionOf(title)
+    .split('\n')
+    .flatMap((line) => line.match(/^\d+\. `([^`]+)`/)?.[1] ?? []);
+}
 
 function sectionOf(title: string): string {
   const start = PAGE.indexOf(`## ${title}\n`);
   return PAGE.slice(start, PAGE.indexOf('\n## ', start + 1));
 }
 
-/** Runs a workflow of one script with the compiled modules; the engine records which functions were called. */
-function filesCalledByOneScriptTurn(): ReadonlySet<string> {
+/** Runs a workflow of one script. */
+const filesCalledByOneScriptTurn = (): ReadonlySet<string> =>
+  filesCalledBy({ 'START.sh': 'echo "<result>ok</result>"\n' });
+
+/** Runs a workflow of two prompts, of which the second goes to the process that has answered the first. */
+function filesCalledByOpenConversation(): ReadonlySet<string> {
+  const folder = newFolder();
+  for (const name of ['claude.mjs', 'version']) {
+    if (name === 'version') writeFileSync(join(folder, name), '2.1.325\n');
+    else copyFileSync(join(ROOT, 'test', 'hostile', name), join(folder, name));
+  }
+  const claude = join(folder, 'claude.mjs');
+  chmodSync(claude, 0o755);
+  const states = { 'START.md': fakePrompt('<goto>NEXT</goto>'), 'NEXT.md': fakePrompt('<result>ok</result>') };
+  const called = filesCalledBy(states, ['--claude', claude], { HOME: folder });
+  const processes = readFileSync(join(folder, 'calls.jsonl'), 'utf8').match(/"RAYMOND_TURN":"[^"]*"/g) ?? [];
+  expect([processes.length, new Set(processes).size]).toStrictEqual([2, 1]);
+  return called;
+}
+
+function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-walk-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** Runs a workflow with the compiled modules; the engine records which functions were called. */
+function filesCalledBy(
+  states: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+  also: NodeJS.ProcessEnv = {},
+): ReadonlySet<string> {
+  const folder = newFolder();
   mkdirSync(join(folder, 'wf'));
-  writeFileSync(join(folder, 'wf', 'START.sh'), 'echo "<result>ok</result>"\n');
+  for (const [name, text] of Object.entries(states)) writeFileSync(join(folder, 'wf', name), text);
   const coverage = join(folder, 'coverage');
-  const env = { ...process.env, NODE_V8_COVERAGE: coverage };
-  execFileSync(process.execPath, [join(ROOT, 'build', 'cli', 'main.js'), 'wf'], { cwd: folder, env, stdio: 'pipe' });
+  const env = { ...process.env, ...also, NODE_V8_COVERAGE: coverage };
+  const command = [join(ROOT, 'build', 'cli', 'main.js'), 'wf', ...args];
+  execFileSync(process.execPath, command, { cwd: folder, env, stdio: 'pipe' });
   return new Set(readdirSync(coverage).flatMap((file) => calledFiles(readFileSync(join(coverage, file), 'utf8'))));
 }
 

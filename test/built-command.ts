@@ -53,7 +53,15 @@ export function attend(child: ChildProcess): StartedCommand {
       child.kill('SIGKILL');
       return ended;
     },
-    said: (text) => until(() => stderr.includes(text), `it to say "${text}"`),
+    async said(text) {
+      let hasEnded = false;
+      ended.then(() => (hasEnded = true));
+      await until(
+        () => hasEnded || stderr.includes(text),
+        () => `it to say "${text}"; it said: ${stderr}`,
+      );
+      if (!stderr.includes(text)) throw new Error(`it ended and never said "${text}", but: ${stderr}`);
+    },
   };
 }
 
@@ -65,8 +73,8 @@ export function signalProcess(pid: number, name: NodeJS.Signals): void {
 }
 
 /** Waits until something holds. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, what: string | (() => string)): Promise<void> {
   for (const deadline = Date.now() + 60_000; !(await holds()); await delay(10)) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${typeof what === 'string' ? what : what()}`);
   }
 }

@@ -206,7 +206,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect([code, stderr]).toStrictEqual([3, expect.stringContaining('`resume --retry` runs it again')]);
   });
 
-  test('a call into another workflow goes on there, and returns into the right one', async () => {
+  test('a call into another workflow continues there, and returns into the right one', async () => {
     const other = join(home, 'other');
     mkdirSync(other);
     writeFileSync(join(other, 'START.sh'), gated('<goto>NEXT</goto>'));
@@ -392,7 +392,7 @@ const inContainer = (...args: readonly string[]): StartedCommand => startContain
 const canContain = spawnSync('unshare', ['-rpf', '--mount-proc', 'true']).status === 0;
 
 describe.skipIf(!canContain)('a container (needs the right to make one)', { timeout: 120_000 }, () => {
-  test('that was started anew goes on with its run, but not while the old one lives', async () => {
+  test('that was started anew continues with its run, but not while the old one lives', async () => {
     const first = inContainer('run', workflow(THEN), '--run-id', ID);
     await hasBegun();
     const refused = await inContainer('resume', ID).ended;

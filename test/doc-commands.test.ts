@@ -23,7 +23,7 @@ import { hasCommands, isOutput, matchesOutput, runPage } from './docs/run-page.t
 const CHECKED_ELSEWHERE: Readonly<
   Record<string, { readonly test: string; readonly kinds: readonly string[] | 'all' }>
 > = {
-  'docs/fleet.md': { test: 'test/fleet/guide.test.ts', kinds: 'all' },
+  'docs/fleet.md': { test: 'test/cluster/guide.test.ts', kinds: 'all' },
   'docs/protocol.md': { test: 'test/docs.test.ts', kinds: 'all' },
   'docs/authoring.md': { test: 'test/docs.test.ts', kinds: 'all' },
   'docs/lint.md': { test: 'test/lint/docs.test.ts', kinds: ['markdown', 'bash', 'bat', 'findings'] },

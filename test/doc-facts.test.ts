@@ -1,15 +1,15 @@
 /** What the pages say about data, messages and options is held against the code. */
 import { describe, expect, test } from 'vitest';
-import { newAgent } from '../src/core/agent.ts';
-import { type FailureKind, REACTIONS } from '../src/core/failure.ts';
-import { EMPTY_LEDGER } from '../src/core/ledger.ts';
-import { DEFAULT_OPTIONS } from '../src/core/options.ts';
+import { DEFAULT_OPTIONS } from '../src/core/options/options.ts';
+import { newAgent } from '../src/core/run/agent.ts';
+import { applyChange, changeOf } from '../src/core/run/change.ts';
+import { EMPTY_LEDGER } from '../src/core/run/ledger.ts';
 import { step } from '../src/core/step.ts';
-import { applyChange, changeOf } from '../src/store/change.ts';
-import { addStateChecksum } from '../src/store/checksum.ts';
-import { formatJournalLine } from '../src/store/journal-lines.ts';
-import { serializeSavedRun } from '../src/store/serialize-run.ts';
-import { parseSavedRun, validateRun } from '../src/store/state-file.ts';
+import { type FailureKind, REACTIONS } from '../src/language/failure.ts';
+import { addStateChecksum } from '../src/storage/checksum.ts';
+import { formatJournalLine } from '../src/storage/journal-lines.ts';
+import { parseSavedRun, validateRun } from '../src/storage/run-schema.ts';
+import { serializeSavedRun } from '../src/storage/serialize-run.ts';
 import { explainFailure } from '../src/turns/claude/failure.ts';
 import * as fields from './docs/fields.ts';
 import { linksOf } from './docs/links.ts';
@@ -36,7 +36,9 @@ const named = (page: Page, title: string, header: string): readonly string[] =>
   sorted(column(page, title, header).flat());
 
 describe('the state file on its page', () => {
-  const [state = '', line = ''] = stateFile.blocks.filter(({ kind }) => kind === 'json').map(({ text }) => text);
+  const examples = stateFile.blocks.filter(({ kind }) => kind === 'json').map(({ text }) => text);
+  const [state = ''] = examples;
+  const line = examples.find((text) => 'head' in JSON.parse(text)) ?? '';
 
   // On the page it is wrapped differently, so its checksums are only examples.
   const { checksum: _, ...content } = JSON.parse(state);
@@ -63,7 +65,7 @@ describe('the state file on its page', () => {
     ['The run', 'Field', JSON.parse(state)],
     ['Status', 'Status', fields.STATUSES],
     ['Options', 'Field', DEFAULT_OPTIONS],
-    ['Ledger', 'Field', EMPTY_LEDGER],
+    ['Ledger', 'Field', { ...EMPTY_LEDGER, unknown: [] }],
     ['Agents', 'Field', newAgent({ ...nothing, id: 'main', state: 'START.md', cwd: '/' })],
     ['Phases', 'Phase', fields.PHASES],
     ['The journal', 'Field', { ...JSON.parse(line), archived: [], start: {} }],

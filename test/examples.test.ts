@@ -1,15 +1,16 @@
 /** Every example is played: the commands of its README, with the scripted agent, on scripts that really run. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMAND_TABLE } from '../src/cli/command-table.ts';
 import { runCli } from '../src/cli/program.ts';
-import { isPrompt } from '../src/core/state-names.ts';
+import { isPrompt } from '../src/language/state-names.ts';
 import { openWorkflow } from '../src/workflow/workflow.ts';
 import { type CliProject, newCliProject } from './cli/cli-project.ts';
 import { readPage } from './docs/page.ts';
 import { openTestProject } from './scenario/test-project.ts';
+import { worktreesFolder } from './worktrees-folder.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', 'examples');
 const NAMES = readdirSync(EXAMPLES).filter((name) => /^[a-z]/.test(name));
@@ -201,7 +202,7 @@ describe('the commands of an example', () => {
     const git = (...args: string[]) => execFileSync('git', args, { cwd: copy.at('upstream'), encoding: 'utf8' });
     expect(git('show', `${run.results.main}:greetings.txt`)).toBe('Good day!\nBonjour !\n');
     expect(git('branch', '--format=%(refname:short)').split('\n')).toStrictEqual(['main', run.results.main, '']);
-    expect(existsSync(copy.at('desk/.raymond/worktrees/main'))).toBe(false);
+    expect(readdirSync(dirname(worktreesFolder(copy.at('desk'), 'any')))).toStrictEqual([]);
   });
 
   test('research: the caller gets the findings and nothing of the reading', async () => {

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { WorkerResult } from '../src/core/join-results.ts';
+import type { WorkerResult } from '../src/core/joins/join-results.ts';
 import { endMarked } from '../src/process/end.ts';
 import { findMarkedProcesses } from '../src/process/marker.ts';
 import { type StartedCommand, startCommand, until } from './built-command.ts';
@@ -73,7 +73,7 @@ const WORKFLOW = {
 const forks = (tail: string): string => `echo '<fork item="a">W</fork><fork item="b">W</fork>${tail}'`;
 
 describe('a run that is killed while an agent joins its workers', { timeout: 120_000 }, () => {
-  test('goes on with the results of workers that ended meanwhile, and nothing runs twice', async () => {
+  test('continues with the results of workers that ended meanwhile, and nothing runs twice', async () => {
     const first = run({ ...WORKFLOW, 'START.sh': forks('<join>MERGE</join>') });
     await until(() => effects().length === 2, 'both workers');
     await first.kill();
@@ -150,7 +150,7 @@ test('a fan-out of a hundred with ten failures is completed, and everything is t
     Array.from({ length: 10 }, (_, index) => String(10 * (index + 1))),
   );
   expect(failed[0]?.error).toContain('no luck with 10');
-  expect(stderr).toContain('joined 100 workers (90 ended, 10 failed); goes on in MERGE.sh');
+  expect(stderr).toContain('joined 100 workers (90 ended, 10 failed); continues in MERGE.sh');
   expect(stderr).toContain('Joined all the same: [main_w10 item=10] failed: W.sh: the script ended with exit code 3');
   expect(await resume('--retry').ended).toMatchObject({ code: 0 });
   const shown = await command('status', id).ended;
@@ -158,7 +158,7 @@ test('a fan-out of a hundred with ten failures is completed, and everything is t
   expect(readdirSync(join(home, '.raymond/tasks', id, 'shared/results'))).toHaveLength(1);
 });
 
-test('workers that are not needed any more are ended with their processes before the agent goes on', {
+test('workers that are not needed any more are ended with their processes before the agent continues', {
   timeout: 120_000,
 }, async () => {
   const running = run({

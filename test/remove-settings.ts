@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
 
-/** Commands that tests start remember the project folders they were used in: afterwards that is removed. */
-export default () => () =>
-  rmSync(join(tmpdir(), 'raymond-tests-have-no-settings'), { recursive: true, force: true, maxRetries: 5 });
+/** Commands that tests start remember the project folders they were used in; the folder is removed afterwards. */
+export default ({ config }: TestProject) =>
+  () => {
+    const folder = config.env.XDG_CONFIG_HOME;
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };

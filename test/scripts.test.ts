@@ -11,10 +11,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Event } from '../src/core/event.ts';
-import type { Run } from '../src/core/run.ts';
-import { type ResumeRequest, resumeRun } from '../src/runtime/resume.ts';
-import { type RunRequest, runWorkflow } from '../src/runtime/start.ts';
+import { type ResumeRequest, resumeRun } from '../src/app/resume.ts';
+import { type RunRequest, runWorkflow } from '../src/app/start.ts';
+import type { Event } from '../src/core/run/event.ts';
+import type { Run } from '../src/core/run/run.ts';
 
 let home: string;
 
@@ -39,7 +39,7 @@ async function runs(files: Record<string, string>, request: RunRequest = {}): Pr
 }
 
 const resumes = async (id: string, request: ResumeRequest = {}): Promise<Run> =>
-  (await resumeRun(id, { cwd: home, ...request })).finished;
+  (await resumeRun(id, { cwd: home, acceptChangedCode: true, ...request })).finished;
 
 const resultOf = (run: Run, agent = 'main'): string | undefined => {
   const phase = run.agents.find(({ id }) => id === agent)?.phase;
@@ -91,7 +91,7 @@ describe('a script', () => {
     expect(readdirSync(join(tasks, 'shared'))).toStrictEqual(['by-work']);
   });
 
-  test('pauses if its folder cannot be made, and goes on once it can', async () => {
+  test('pauses if its folder cannot be made, and continues once it can', async () => {
     mkdirSync(join(home, '.raymond'));
     writeFileSync(join(home, '.raymond', 'tasks'), '');
     const { run } = await runs({ 'START.sh': 'echo "<result>ok</result>"' }, { runId: 'r1' });
@@ -155,6 +155,11 @@ describe('a script', () => {
       'says two things',
       SAY('<goto>A</goto>\n<result>x</result>'),
       'START.sh: no next step is found in its output: found 2 tags: `<goto>A</goto>` (line 1) and `<result>` (line 2)',
+    ],
+    [
+      'exits with an error that it explains on stdout',
+      'seq 30; echo "1 test failed"; exit 1',
+      `START.sh: the script ended with exit code 1\n${Array.from({ length: 19 }, (_, index) => index + 12).join('\n')}\n1 test failed`,
     ],
     ['dies by a signal', 'kill -9 $$', 'START.sh: the script ended with exit code 137'],
   ])('fails its agent with the reason if it %s', async (_, script, message) => {

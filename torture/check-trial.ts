@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { REPLAY_MODEL } from '../src/turns/replay/output.ts';
 import type { CrashTrial } from './crash-trial.ts';
 import { processesOf } from './processes.ts';
 import { type Ledger, type Rig, textOf } from './rig.ts';
@@ -69,15 +70,16 @@ export async function collectEvidence(rig: Rig): Promise<Evidence> {
   for (let tries = 0; tries < 100 && processesOf(rig.id).length > 0; tries += 1) await delay(50);
   const reported = await reportedMessageIds(turns);
   const unreported = rig.api.requests.filter((_, index) => !reported.has(`msg_${index + 1}`));
+  const canned = await cannedCosts(turns);
   return {
     document,
     events,
     effects,
     files,
     ledger: state.ledger,
-    chargedMicros: micros(rig.api.chargedUsd()),
+    chargedMicros: micros(rig.api.chargedUsd()) + canned.reduce((sum, each) => sum + each, 0),
     unreportedMicros: micros(unreported.reduce((sum, each) => sum + each.chargedUsd, 0)),
-    requests: rig.api.requests.length,
+    requests: rig.api.requests.length + canned.length,
     leftoverProcesses: processesOf(rig.id).length,
     failures,
   };
@@ -112,6 +114,19 @@ async function reportedMessageIds(folders: readonly string[]): Promise<ReadonlyS
     for (const turn of await readdir(turns))
       for (const [id] of (await textOf(turns, turn, 'stdout')).matchAll(/msg_\d+/g)) ids.add(id);
   return ids;
+}
+
+/** The costs in micro-dollars of all canned answers that turns finished, including turns that were withdrawn and run again elsewhere. */
+async function cannedCosts(folders: readonly string[]): Promise<readonly number[]> {
+  const costs = new Map<string, number>();
+  for (const turns of folders)
+    for (const turn of await readdir(turns)) {
+      const output = await textOf(turns, turn, 'stdout');
+      const [, usd] =
+        (output.includes(`"model":"${REPLAY_MODEL}"`) && output.match(/"total_cost_usd":([\d.e-]+)/)) || [];
+      if (usd !== undefined) costs.set(turn, micros(Number(usd)));
+    }
+  return [...costs.values()];
 }
 
 /** Compares a run with an undisturbed one and returns all violations of the guarantees. */

@@ -9,7 +9,7 @@ import { ANSWER } from './workflow.ts';
 
 /**
  * The target of a kill: the orchestrator, the process group of one turn, or the orchestrator and the groups of all turns; in a fleet also
- * a worker whose agents go on elsewhere.
+ * a worker whose agents continue elsewhere.
  */
 export type KillTarget = 'orchestrator' | 'turn' | 'both' | 'home';
 

@@ -123,7 +123,7 @@ async function killWorker(fleet: FleetRig, worker: TorturedWorker, afterMs: numb
   if (worker.child === child) fleet.restart(worker);
 }
 
-/** A worker stands still and goes on, if it still lives then. */
+/** A worker stands still and continues, if it still lives then. */
 async function pauseWorker({ child }: TorturedWorker, forMs: number): Promise<void> {
   if (!child.kill('SIGSTOP')) return;
   await delay(forMs);

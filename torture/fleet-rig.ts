@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Database, openDatabase } from '../src/fleet/database.ts';
-import { loadRunRows } from '../src/fleet/run-rows.ts';
-import { initDatabase } from '../src/fleet/schema.ts';
-import { serializeSavedRun } from '../src/store/serialize-run.ts';
-import { parseSavedRun } from '../src/store/state-file.ts';
+import { initDatabase } from '../src/cluster/init-database.ts';
+import { type Database, openDatabase } from '../src/storage/postgres/database.ts';
+import { loadRunRows } from '../src/storage/postgres/run-rows.ts';
+import { parseSavedRun } from '../src/storage/run-schema.ts';
+import { serializeSavedRun } from '../src/storage/serialize-run.ts';
 import { type MessagesApi, startMessagesApi } from '../test/messages-api/server.ts';
 import type { PostgresServer } from '../test/postgres/server.ts';
-import { CANNED_MICROS, writeCloneWorkflow, writeFleetWorkflow } from './fleet-workflow.ts';
+import { writeCloneWorkflow, writeFleetWorkflow } from './fleet-workflow.ts';
 import { newModel, type Pace } from './model.ts';
 import { kill, processesOf } from './processes.ts';
 import type { Random } from './random.ts';
@@ -103,12 +103,12 @@ export class FleetRig {
     return fleet;
   }
 
-  /** Waits until a worker that is gone has no runs any more, because they were given to others; not for ever, because those may be gone, too. */
+  /** Waits until a worker that is gone has no runs any more, because they were given to others; not forever, because those may be gone, too. */
   async isGivenUp({ name }: TorturedWorker): Promise<void> {
     for (const givesUpAt = Date.now() + LONGEST_WAIT_MS; Date.now() < givesUpAt && !this.isOver; await delay(100)) {
       const rows = await this.database
         .query(
-          `select 1 from raymond.workers, raymond.about where name = $1 and beat_at < now() - worker_deadline
+          `select 1 from raymond.nodes, raymond.about where name = $1 and heartbeat_at < now() - worker_deadline
            and not exists (select 1 from raymond.runs where driver = $1 and status = 'running')`,
           [name],
         )
@@ -162,11 +162,11 @@ export class FleetRig {
     const spread = isSpread ? ['--label', NOBODY] : [];
     return this.add(id, workflow, ['--agent', agent, '--on-ask', 'wait', ...spread], {
       requests: [],
-      chargedUsd: () => CANNED_MICROS / 1e6,
+      chargedUsd: () => 0,
     });
   }
 
-  /** Lets the agents of some runs be at home with a worker that need not be the one that drives them; then they are driven. */
+  /** Assigns the agents of some runs to a node that need not be the one that drives them; then the runs are driven. */
   async spreadRuns(random: Random): Promise<void> {
     const rows = await this.database.query<{ id: string; snapshot: string }>(
       'select id, snapshot from raymond.runs where labels @> $1',
@@ -174,8 +174,8 @@ export class FleetRig {
     );
     for (const { id, snapshot } of rows) {
       const saved = parseSavedRun(snapshot, id);
-      const home = this.workers[Math.floor(random.next() * this.workers.length)]?.name ?? null;
-      const agents = saved.run.agents.map((agent) => ({ ...agent, home }));
+      const node = this.workers[Math.floor(random.next() * this.workers.length)]?.name ?? null;
+      const agents = saved.run.agents.map((agent) => ({ ...agent, node }));
       const text = serializeSavedRun({ ...saved, run: { ...saved.run, agents } });
       await this.database.query(`update raymond.runs set labels = '{}', snapshot = $2 where id = $1`, [id, text]);
     }
@@ -201,7 +201,7 @@ export class FleetRig {
     const workflow = join(this.root, `${id}-workflow`, 'main');
     const shared = join(this.root, id, 'shared');
     await mkdir(shared, { recursive: true });
-    // The folders of the run and of its agents stay behind if an agent goes on elsewhere.
+    // The folders of the run and of its agents stay behind if an agent continues elsewhere.
     await writeWorkflow(workflow, join(this.root, id), this.lost === 'rehome' ? sharedIn(shared) : undefined);
     const options = ['--claude', claude, '--budget', '100', '--retries', '50', '--on-ask', 'exit'];
     return this.add(id, workflow, isSpread ? [...options, '--label', NOBODY] : options, this.api);
@@ -210,7 +210,9 @@ export class FleetRig {
   private async add(id: string, workflow: string, runOptions: readonly string[], api: Rig['api']): Promise<Rig> {
     const cwd = join(this.root, id);
     await mkdir(cwd, { recursive: true });
-    const whenLost = this.lost === undefined ? [] : ['--when-lost', this.lost];
+    // With a budget, a run whose first turn is lost stops: that turn may have cost all of it.
+    const withoutBudget = this.lost === 'rehome' ? ['--budget', '0'] : [];
+    const whenLost = this.lost === undefined ? [] : ['--when-lost', this.lost, ...withoutBudget];
     const rig: Rig = {
       id,
       cwd,
@@ -220,7 +222,7 @@ export class FleetRig {
         this.command(cwd, [...args, ...(options ?? []), ...(args[0] === 'run' ? whenLost : [])]),
       // Once a run was followed, it is in the database, which may be away just now.
       traces: () =>
-        this.database.whenReachable(async () => {
+        this.database.retryUntilReachable(async () => {
           const rows = await this.database.query<{ change: string }>(
             'select change from raymond.journal where run = $1 order by seq',
             [id],
@@ -287,7 +289,7 @@ export class FleetRig {
   /** Puts what is in the database of a round, and what its workers have said, beside their files. */
   async keepTraces(): Promise<void> {
     for (const { name, said } of this.workers) await writeFile(join(this.root, `${name}.said`), said);
-    for (const table of ['runs', 'journal', 'travelling', 'workers']) {
+    for (const table of ['runs', 'journal', 'remote_turns', 'nodes']) {
       const rows = await this.database.query(`select * from raymond.${table} order by 1, 2`);
       await writeFile(join(this.root, `${table}.jsonl`), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
     }

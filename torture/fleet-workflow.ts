@@ -2,9 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EFFECTS } from './workflow.ts';
 
-/** The cost of the canned answers of one run. */
-export const CANNED_MICROS = 30_000;
-
 /**
  * A workflow without Claude Code, for a fleet: scripts, canned answers, workers for items, a join, a call and a question. Every script
  * writes a line when it starts and one when it ends.

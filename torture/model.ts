@@ -18,7 +18,7 @@ const MOST_ANSWERS = 8;
 
 /**
  * Creates a scripted model that behaves sensibly: it finds its latest task in the whole conversation, because after an
- * interruption the last prompt only says "go on"; it uses a tool unless it sees that this was done; it reads a file that
+ * interruption the last prompt only says "continue"; it uses a tool unless it sees that this was done; it reads a file that
  * it may not overwrite unread; and then it writes its tag.
  */
 export function newModel(random: Random, { minMs, maxMs }: Pace): Script {

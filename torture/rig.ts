@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MessagesApi, startMessagesApi } from '../test/messages-api/server.ts';
 import { newModel, type Pace } from './model.ts';
@@ -79,6 +80,8 @@ export async function setUp(environment: TestEnvironment, id: string, random: Ra
   const api = await startMessagesApi(newModel(random, environment.pace));
   const env = {
     PATH: process.env.PATH,
+    // A `.raymond` above the temporary folder is not the run's.
+    GIT_CEILING_DIRECTORIES: tmpdir(),
     HOME: home,
     TMPDIR: temporary,
     CLAUDE_CODE_TMPDIR: temporary,

@@ -18,7 +18,7 @@ const first = routes.find(({ kind }) => kind === 'begin')?.to ?? cards[0]?.key;
 const view = createView(canvas, svg, first === undefined ? null : svg.getElementById(first), (signs) => {
   const more = byId('more');
   more.hidden = signs.length === 0;
-  more.textContent = `The picture goes on ${signs.join(' ')}`;
+  more.textContent = `The picture continues ${signs.join(' ')}`;
 });
 const nodes = new Map(cards.map(({ key }) => [key, svg.getElementById(key)]));
 let selected = null;

@@ -9,7 +9,7 @@ const MARGIN = 24;
 
 /**
  * Lets a picture be moved and zoomed within its canvas: by wheel, dragging, pinching, and by the methods of the view.
- * `first` is the first state, or null. `onOverflow` gets arrows for the directions in which the picture goes on beyond the canvas.
+ * `first` is the first state, or null. `onOverflow` gets arrows for the directions in which the picture continues beyond the canvas.
  */
 export function createView(canvas, svg, first, onOverflow) {
   const whole = svg.viewBox.baseVal;

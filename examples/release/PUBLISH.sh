@@ -1,5 +1,5 @@
 #!/bin/bash
-# Goes on when every package is checked; $RAYMOND_RESULT is what the notes came to.
+# Continues when every package is checked; $RAYMOND_RESULT is what the notes came to.
 packages=$(grep -c . packages.txt)
 for _ in $(seq 3600); do
   if [ "$(ls checked | wc -l)" -ge "$packages" ]; then

@@ -16,10 +16,10 @@ import {
 } from './outcomes.ts';
 import {
   type CommandList,
-  commandsOf,
   type InnerNode,
   innerCommand,
   isNegated,
+  pipelineCommands,
   pipelinesOf,
   type ShellNode,
 } from './parse.ts';
@@ -107,7 +107,7 @@ export class AbstractInterpreter {
         const condition = holds ? tested : { ...tested, equality: null };
         outcome = this.runAfter(operator, pipeline, outcome, condition, statement.pos);
       }
-      before.push(...commandsOf(pipeline));
+      before.push(...pipelineCommands(pipeline));
     }
     return outcome;
   }
@@ -125,14 +125,14 @@ export class AbstractInterpreter {
       operator === '&&' ? [from.ok, { ...from, ok: NO_PATHS }] : [unsuccessfulOutputs(from), succeedWith(from.ok)];
     state.previous = operator === '&&' ? succeedWith(taken) : failWith(taken);
     const next = state.underCondition(condition, () => this.runPipeline(pipeline, taken));
-    const mayPrint = commandsOf(pipeline).some((node) => state.isPrinting(node));
+    const mayPrint = pipelineCommands(pipeline).some((node) => state.isPrinting(node));
     const skipped = mayPrint ? mapOutcome(notTaken, (outputs) => state.markSilent(outputs, at, condition)) : notTaken;
     return joinOutcomes(next, skipped);
   }
 
   private runPipeline(pipeline: PipelineNode, from: PathOutputs): CommandOutcome {
     const { state } = this;
-    const commands = commandsOf(pipeline);
+    const commands = pipelineCommands(pipeline);
     const [last] = commands.slice(-1);
     if (last === undefined) return succeedWith(from);
     const before = commands.slice(0, -1);

@@ -1,27 +1,27 @@
-import { memoize } from '../core/memoize.ts';
 import {
   readTagMentions,
   type TagMention,
   type TagMentions,
   UNKNOWN,
   type UnclosedMention,
-} from '../core/tag-mentions.ts';
-import { TAG_WORDS } from '../core/transitions/index.ts';
+} from '../language/tags/tag-mentions.ts';
+import { memoize } from '../language/text/memoize.ts';
+import { TAG_WORDS } from '../language/transitions/index.ts';
 import { type MappedText, MappedTextBuilder, sliceMappedText, toSourceOffset } from './mapped-text.ts';
 import type { Redirect, SimpleCommand } from './simple-command.ts';
 
-/** What one command writes to its standard output, as far as its words show it. Offsets are those of the script. */
+/** The standard output of one command, as far as its words show it, with offsets into the script. */
 export interface CommandOutput {
   readonly tags: readonly TagMention[];
   /** Tags that are opened and not closed. */
   readonly unclosedTags: readonly UnclosedMention[];
   /** The texts in which they were found. */
   readonly texts: readonly MappedText[];
-  /** Whether the tags are certainly printed; otherwise they are only among its words. */
+  /** True if the tags are certainly printed; otherwise they are only among its words. */
   readonly sure: boolean;
-  /** Whether it may print a tag that its words do not show. */
+  /** True if it may print a tag that its words do not show. */
   readonly mayPrintUnknown: boolean;
-  /** Whether nothing is known about the program. */
+  /** True if nothing is known about the program. */
   readonly isUnknownProgram: boolean;
 }
 
@@ -49,7 +49,7 @@ export const readCommandOutput = memoize(({ name, args, words, redirects }: Simp
   };
 });
 
-/** Whether the standard output goes to a file or to the standard error, where no tags are read. */
+/** True if the standard output goes to a file or to the standard error, where no tags are read. */
 export function redirectsStdout(redirects: readonly Redirect[]): boolean {
   return redirects.some(({ operator, descriptor, target: { text } }) => {
     if (descriptor !== '' && descriptor !== '1') return false;
@@ -58,7 +58,7 @@ export function redirectsStdout(redirects: readonly Redirect[]): boolean {
   });
 }
 
-/** Whether a command makes the output of its script unknown: another program takes over, or a trap prints at the end. */
+/** True if a command makes the output of its script unknown: another program takes over, or a trap prints at the end. */
 export function escapesAnalysis({ name, args, redirects }: SimpleCommand): boolean {
   if (name === 'trap') return args.some(({ text }) => /[<\uE000]|echo|printf/.test(text));
   // The process that is killed may well be the script.

@@ -4,7 +4,7 @@ export interface Condition {
   readonly subjects: ReadonlySet<string>;
   /** The value that it compares a variable with, if that is all it does. */
   readonly equality: Equality | null;
-  /** Whether it only asks if something exists. */
+  /** True if it only asks if something exists. */
   readonly isExistenceTest: boolean;
 }
 
@@ -22,13 +22,13 @@ export type Conditions = readonly Condition[];
 export const unionConditions = (a: Conditions, b: Conditions): Conditions =>
   b.length === 0 ? a : [...new Set([...a, ...b])];
 
-/** Whether a condition of one path may exclude one of the other; those that both have in common do not. */
+/** True if a condition of one path may exclude one of the other; those that both have in common do not. */
 export function mayExclude(one: Conditions, other: Conditions): boolean {
   const unshared = other.filter((each) => !one.includes(each));
   return one.some((condition) => !other.includes(condition) && unshared.some((each) => sharesSubject(condition, each)));
 }
 
-/** Whether the conditions together may cover every case, for example `= a` and `!= a`. */
+/** True if the conditions together may cover every case, for example `= a` and `!= a`. */
 export function mayCoverAllCases(condition: Condition, others: Conditions): boolean {
   const related = others.filter((each) => each !== condition && sharesSubject(each, condition));
   const values = [condition, ...related].flatMap(({ equality }) =>
@@ -39,7 +39,7 @@ export function mayCoverAllCases(condition: Condition, others: Conditions): bool
   return condition.equality?.allValues?.every((value) => values.some((each) => each.value === value)) ?? false;
 }
 
-/** Whether an earlier `exit` guard about the same subject may already have excluded the opposite case. */
+/** True if an earlier `exit` guard about the same subject may already have excluded the opposite case. */
 export const isImpliedByGuards = (condition: Condition, guards: Conditions): boolean =>
   guards.some((guard) => !guard.isExistenceTest && guard !== condition && sharesSubject(guard, condition));
 

@@ -1,5 +1,6 @@
 import type { Case, If, Word } from 'unbash';
-import { UNKNOWN } from '../core/tag-mentions.ts';
+import { UNKNOWN } from '../language/tags/tag-mentions.ts';
+import { matchesWildcards } from '../language/text/glob.ts';
 import type { Condition } from './condition-logic.ts';
 import { type LoopCommand, readLoopHeader } from './loops.ts';
 import { type CommandList, type InnerNode, isNegated, pipelinesOf, type ShellNode } from './parse.ts';
@@ -57,7 +58,7 @@ export class ConditionReader {
     return this.about([...subjectsOfLoop(loop), ...subjects, ...subjectsOfInput(redirects)]);
   }
 
-  /** Whether a condition tests a flag variable. */
+  /** True if a condition tests a flag variable. */
   dependsOnFlag({ subjects }: Condition): boolean {
     return [...subjects].some((subject) => this.flags.has(subject));
   }
@@ -87,7 +88,7 @@ export class ConditionReader {
       this.relate(variable, [...sources, ...deciding]);
       if (functionName !== null && sources.length === 0 && name === '') this.flags.add(variable);
     }
-    // What a command counts, and the files that it makes, show later that it was run.
+    // Counters and files that a command changes show later that it ran.
     const written = redirects.flatMap(({ operator, target }) => (operator.includes('>') ? target : []));
     const traces = [
       ...(name === '((' ? words.flatMap((word) => word.variables) : []),
@@ -199,11 +200,11 @@ function parseEquality(command: SimpleCommand): Comparison | null {
   return subject === null || !isPlain(right) ? null : { subject, value: right.text };
 }
 
-/** Whether a test only asks if something exists, as `[ -f x ]` and `[ -n "$x" ]` do. */
+/** True if a test only asks if something exists, as `[ -f x ]` and `[ -n "$x" ]` do. */
 const isExistenceTest = (command: SimpleCommand): boolean =>
   /^-[a-z]$/.test(testArguments(command)?.filter(({ text }) => text !== '!')[0]?.text ?? '');
 
-/** Whether one of the arms of a command is always taken: they cover all values that the tested variable can have. */
+/** True if one of the arms of a command is always taken: they cover all values that the tested variable can have. */
 export function isExhaustive(command: If | Case, values: VariableValues, call: SimpleCommand | null): boolean {
   if (command.type === 'Case') {
     const variable = readVariableName(readWord(command.word));
@@ -240,10 +241,5 @@ const isPlain = ({ text }: WordText): boolean => !/[*?[\]\uE000]/.test(text);
 
 /** Matches as `case` does; a pattern with brackets or unknown parts matches nothing. */
 function matchesPattern({ text }: WordText, value: string): boolean {
-  if (/[[\]\uE000]/.test(text)) return false;
-  const source = text
-    .replace(/[.+^${}()|\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
-  return new RegExp(`^${source}$`, 's').test(value);
+  return !/[[\]\uE000]/.test(text) && matchesWildcards(text, value);
 }

@@ -1,6 +1,6 @@
-import { STATE_ATTRIBUTES } from '../core/tag.ts';
-import { hasUnknownPart, readTagMentions, type TagMention } from '../core/tag-mentions.ts';
-import { TRANSITIONS } from '../core/transitions/index.ts';
+import { STATE_ATTRIBUTES } from '../language/tags/tag.ts';
+import { hasUnknownPart, readTagMentions, type TagMention } from '../language/tags/tag-mentions.ts';
+import { TRANSITIONS } from '../language/transitions/index.ts';
 import type { CommandOutput } from './command-output.ts';
 import { type MappedText, toSourceOffset } from './mapped-text.ts';
 import type { SimpleCommand } from './simple-command.ts';
@@ -42,22 +42,42 @@ function withoutPayload(text: MappedText): MappedText {
 }
 
 const readExpandedTags = (text: MappedText, filled: boolean): readonly ExpandedTag[] =>
-  readTagMentions(text.text).tags.map((tag) => ({ ...tag, filled, offset: locateTag(text, tag) }));
+  readTagMentions(text.text).tags.map((tag) => ({ ...tag, filled, ...locateTag(text, tag) }));
 
-/** A tag whose state comes from a variable is reported at the assignment, where a mistake is corrected. */
-function locateTag(text: MappedText, { name, tag, offset }: TagMention): number {
-  const start = toSourceOffset(text, offset);
-  const inAttributes = STATE_ATTRIBUTES.map((key) => tag.attributes[key] ?? '');
-  const stateNames = [...(TRANSITIONS[name].body === 'text' ? [] : [tag.body]), ...inAttributes].filter(
-    (state) => state !== '',
+/** A state that comes from a variable is reported at the assignment, where a mistake is corrected; so is a tag with no other state. */
+function locateTag(text: MappedText, mention: TagMention): Pick<TagMention, 'offset' | 'nameOffsets'> {
+  const start = toSourceOffset(text, mention.offset);
+  const close = text.text.indexOf('</', mention.offset);
+  const end = close === -1 ? start : toSourceOffset(text, close);
+  const names = locateNames(text.text, mention, close);
+  const nameOffsets = Object.fromEntries(
+    names.flatMap(([key, at]) => {
+      const source = toSourceOffset(text, at);
+      // Within one text, backslashes are all that can be left out; a default value stands within the tag.
+      const isElsewhere = source < start || source > end || source - start > 2 * (at - mention.offset);
+      return isElsewhere ? [[key, source] as const] : [];
+    }),
   );
-  const places = stateNames.flatMap((state) => {
-    const at = text.text.indexOf(state, offset + tag.name.length);
-    const source = at === -1 ? start : toSourceOffset(text, at);
-    // Within one text, backslashes are all that can be left out.
-    return source < start || source - start > 2 * (at - offset) ? source : [];
+  const [only] = names.length === 1 ? Object.values(nameOffsets) : [];
+  return { offset: only ?? start, nameOffsets };
+}
+
+/** The keys of a tag under which it names states, each with the index of the name; the text of the tag has the empty key. */
+function locateNames(
+  text: string,
+  { name, tag, offset }: TagMention,
+  close: number,
+): readonly (readonly [string, number])[] {
+  const hasState = TRANSITIONS[name].body !== 'text' && tag.body !== '';
+  const body = hasState ? [['', text.lastIndexOf(tag.body, close)] as const] : [];
+  const attributes = STATE_ATTRIBUTES.flatMap((key) => {
+    const value = tag.attributes[key] ?? '';
+    const written = text.slice(offset).search(new RegExp(`\\s${key}\\s*=`, 'i'));
+    return value === '' || written === -1
+      ? []
+      : [[key, text.indexOf(value, offset + written + key.length + 1)] as const];
   });
-  return places[0] ?? start;
+  return [...body, ...attributes].filter(([, at]) => at !== -1);
 }
 
 const spelling = ({ name, tag }: TagMention): string => JSON.stringify([name, tag.body, tag.attributes]);
@@ -66,7 +86,7 @@ const hasUnknownTarget = ({ name, tag }: TagMention): boolean =>
   (TRANSITIONS[name].body === 'state' && hasUnknownPart(tag.body)) ||
   Object.entries(tag.attributes).flat().some(hasUnknownPart);
 
-/** Whether all that a command prints is written in the script, perhaps as values of variables. */
+/** True if all that a command prints is written in the script, perhaps as values of variables. */
 export const isFullyKnown = ({ texts }: CommandOutput, context: CommandContext, values: VariableValues): boolean =>
   texts.every((text) => {
     const filled = values.fill(text, context);
@@ -85,6 +105,6 @@ export function substituteArguments(tags: readonly TagMention[], call: SimpleCom
     const isConstant = ![body, ...Object.values(attributes)].some(hasUnknownPart);
     return isConstant
       ? mention
-      : { ...mention, tag: { ...mention.tag, body: `${body} ${args.join(' ')}` }, offset: call.at };
+      : { name: mention.name, tag: { ...mention.tag, body: `${body} ${args.join(' ')}` }, offset: call.at };
   });
 }

@@ -11,7 +11,7 @@ import { type CommandContext, findPrintingCommands, listSimpleCommands } from '.
 
 /** The surroundings of a command. */
 interface Surroundings {
-  /** Whether its output is that of the script. */
+  /** True if its output is that of the script. */
   readonly reachesStdout: boolean;
   readonly conditions: Conditions;
   /** The call of the function that contains it. */
@@ -55,13 +55,13 @@ export class InterpreterState {
     return this.within({ conditions: [...this.around.conditions, condition] }, run);
   }
 
-  /** Whether a command, or the function with this name, prints a tag or might. */
+  /** True if a command, or the function with this name, prints a tag or might. */
   isPrinting(command: ShellNode | string): boolean {
     const node = typeof command === 'string' ? this.functions.get(command) : command;
     return node !== undefined && this.printingCommands.has(innerCommand(node));
   }
 
-  /** Whether all that a command prints is written in the script. Cached, because a function is run for each of its calls. */
+  /** True if all that a command prints is written in the script. Cached, because a function is run for each of its calls. */
   isKnown(command: SimpleCommand, output: CommandOutput): boolean {
     const context = this.contexts.get(command);
     const known =

@@ -9,13 +9,13 @@ export interface LoopRun {
   readonly loop: LoopCommand;
   /** The condition of another iteration. */
   readonly condition: Condition;
-  /** What has been printed where the body begins. */
+  /** The output before the body begins. */
   readonly inside: PathOutputs;
-  /** What has been printed where the loop ends before any iteration; empty if it never ends by itself. */
+  /** The output if the loop ends before any iteration; empty if it never ends by itself. */
   readonly afterLoop: PathOutputs;
   readonly iterations: CommandOutcome;
   readonly leftByBreak: PathOutputs;
-  /** Whether the script can have ended before the loop. */
+  /** True if the script can have ended before the loop. */
   readonly hasExit: boolean;
 }
 

@@ -1,8 +1,8 @@
 import type { ArithmeticFor, For, Select, While } from 'unbash';
-import { hasUnknownPart, type TagMention } from '../core/tag-mentions.ts';
-import { startsWorkers } from '../core/transitions/index.ts';
+import { hasUnknownPart, type TagMention } from '../language/tags/tag-mentions.ts';
+import { startsWorkers } from '../language/transitions/index.ts';
 import { readCommandOutput } from './command-output.ts';
-import { type CommandList, commandsOf, innerCommand, pipelinesOf } from './parse.ts';
+import { type CommandList, innerCommand, pipelineCommands, pipelinesOf } from './parse.ts';
 import { isSimple, readSimpleCommand } from './simple-command.ts';
 import { listSimpleCommands } from './walk.ts';
 import { readWord, type WordText } from './word.ts';
@@ -25,20 +25,20 @@ export function readLoopHeader(loop: LoopCommand): LoopHeader {
   return { keyword: 'for', items: loop.wordlist?.map(readWord) ?? null, test: [] };
 }
 
-/** Whether a loop iterates at least once, because one of its items is literal. */
+/** True if a loop iterates at least once, because one of its items is literal. */
 export const alwaysIterates = (loop: LoopCommand): boolean => readLoopHeader(loop).items?.some(isPlain) ?? false;
 
-/** Whether an item is the same in every run of the script. */
+/** True if an item is the same in every run of the script. */
 const isPlain = ({ text }: WordText): boolean => !hasUnknownPart(text) && !/[*?[{]/.test(text);
 
-/** Whether a loop iterates over the lines of a file or the output of a command, which may be none. */
+/** True if a loop iterates over the lines of a file or the output of a command, which may be none. */
 export function mayIterateOverNothing(loop: LoopCommand): boolean {
   const { keyword, items, test } = readLoopHeader(loop);
   if (keyword === 'while') return listSimpleCommands(test).some(({ command }) => command.name === 'read');
   return items?.every(isSubstitution) ?? false;
 }
 
-/** Whether a word is the output of a command and nothing else. */
+/** True if a word is the output of a command and nothing else. */
 const isSubstitution = ({ text, substitutions }: WordText): boolean => substitutions.length > 0 && text.length === 1;
 
 /** Finds the offset of a tag that every iteration prints with another value, although an answer may have only one. */
@@ -63,7 +63,7 @@ const LEAVING_COMMANDS = new Set(['exit', 'return', 'break', 'continue']);
 
 /** The tags that a statement prints whenever it is run. */
 function readCertainTags(statement: CommandList[number]): readonly TagMention[] {
-  const [node, another] = pipelinesOf(statement).commands.slice(0, 1).flatMap(commandsOf);
+  const [node, another] = pipelinesOf(statement).commands.slice(0, 1).flatMap(pipelineCommands);
   const command = node === undefined ? undefined : innerCommand(node);
   if (node === undefined || another !== undefined || command === undefined || !isSimple(command)) return [];
   const { tags, sure } = readCommandOutput(readSimpleCommand(command));

@@ -2,7 +2,7 @@ import type { Conditions } from './condition-logic.ts';
 import { findPrintedTags, joinOutputs, markSilent, NO_PATHS, type PathOutputs } from './path-outputs.ts';
 import type { SimpleCommand } from './simple-command.ts';
 
-/** What may have been printed when a command has ended, by its exit status. */
+/** The possible outputs of a command, by exit status. */
 export interface CommandOutcome {
   /** It succeeded. */
   readonly ok: PathOutputs;
@@ -21,13 +21,13 @@ export const succeedWith = (ok: PathOutputs): CommandOutcome => ({ ...UNREACHED,
 /** A command that always fails. */
 export const failWith = (failed: PathOutputs): CommandOutcome => ({ ...UNREACHED, failed });
 
-/** What has been printed, however the command ended. */
+/** The outputs of all exit statuses. */
 export const allOutputs = ({ ok, no, failed }: CommandOutcome): PathOutputs => joinOutputs(ok, no, failed);
 
-/** What has been printed if the command did not succeed. */
+/** The outputs of a command that failed. */
 export const unsuccessfulOutputs = ({ no, failed }: CommandOutcome): PathOutputs => joinOutputs(no, failed);
 
-/** What may have happened where several paths come together. */
+/** Merges the outcomes of several paths. */
 export const joinOutcomes = (...outcomes: readonly CommandOutcome[]): CommandOutcome => ({
   ok: joinOutputs(...outcomes.map(({ ok }) => ok)),
   no: joinOutputs(...outcomes.map(({ no }) => no)),
@@ -69,12 +69,12 @@ export interface WastedTag {
 
 /** Collects the paths that leave a script, a function or a loop before its end. */
 export class Exits {
-  /** What has been printed where the script ends successfully. */
+  /** The outputs of paths on which the script ends successfully. */
   successOutputs: PathOutputs = NO_PATHS;
   readonly wastedTags: WastedTag[] = [];
   /** Conditions under which the script exits with an error. */
   readonly guards: Conditions[number][] = [];
-  /** Whether the script can have exited already, perhaps because there was nothing to do. */
+  /** True if the script can have exited already, perhaps because there was nothing to do. */
   hasExit = false;
   private failureOutputs: PathOutputs = NO_PATHS;
   private returned: CommandOutcome = UNREACHED;

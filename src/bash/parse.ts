@@ -59,10 +59,10 @@ export function pipelinesOf({ command }: Statement): {
 }
 
 /** The commands of a pipeline, each of which reads what the one before it prints. */
-export const commandsOf = (pipeline: PipelineNode): readonly CommandNode[] =>
+export const pipelineCommands = (pipeline: PipelineNode): readonly CommandNode[] =>
   pipeline.type === 'Pipeline' ? pipeline.commands : [pipeline];
 
-/** Whether a pipeline is negated with `!`. */
+/** True if a pipeline is negated with `!`. */
 export const isNegated = (pipeline: PipelineNode): boolean =>
   pipeline.type === 'Pipeline' && pipeline.prefixes.filter(({ type }) => type === 'Negation').length % 2 === 1;
 

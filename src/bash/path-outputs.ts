@@ -1,9 +1,9 @@
-import { stem } from '../core/state-names.ts';
-import { hasUnknownPart, type TagMention } from '../core/tag-mentions.ts';
-import { isContinuation, startsWorkers } from '../core/transitions/index.ts';
+import { stem } from '../language/state-names.ts';
+import { hasUnknownPart, type TagMention } from '../language/tags/tag-mentions.ts';
+import { isContinuation, startsWorkers } from '../language/transitions/index.ts';
 import { type Condition, type Conditions, mayCoverAllCases, mayExclude, unionConditions } from './condition-logic.ts';
 
-/** What a script has printed on one of its paths; offsets are those of the script. See `AbstractInterpreter`. */
+/** The output of a script on one of its paths, with offsets into the script. See `AbstractInterpreter`. */
 export type PathOutput =
   /** `silentSince` is the last command that could have printed a tag and did not, or the `exit`. */
   | { readonly kind: 'nothing'; readonly silentSince: number | null; readonly conditions: Conditions }
@@ -26,11 +26,11 @@ export interface SingleTag {
   readonly conditions: Conditions;
   /** The state in which the agent continues, if it is known. */
   readonly continuation: string | null;
-  /** Whether forks may have been printed before or after it. */
+  /** True if forks may have been printed before or after it. */
   readonly besideForks: boolean;
 }
 
-/** Forks, and the state in which their parent goes on, if it is known. */
+/** Forks, and the state in which their parent continues, if it is known. */
 export interface ForkTags {
   readonly kind: 'forks';
   readonly at: number;
@@ -38,7 +38,7 @@ export interface ForkTags {
   readonly continuation: string | null;
 }
 
-/** Two tags that exclude each other: there can be only one of them, or forks differ in where their parent goes on. */
+/** Two tags that exclude each other: there can be only one of them, or forks differ in where their parent continues. */
 export interface TagConflict {
   readonly kind: 'conflict';
   readonly first: number;

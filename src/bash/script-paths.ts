@@ -8,7 +8,7 @@ import { listCommands } from './walk.ts';
 
 /** All paths through a script. */
 export interface ScriptPaths {
-  /** What it has printed on each path on which it succeeds. */
+  /** The output on each path that succeeds. */
   readonly outputs: readonly PathOutput[];
   /** The tags that it prints before it fails, which are not read. */
   readonly wastedTags: readonly WastedTag[];

@@ -1,4 +1,4 @@
-import { readTagMentions, type TagMention, UNKNOWN, type UnclosedMention } from '../core/tag-mentions.ts';
+import { readTagMentions, type TagMention, UNKNOWN, type UnclosedMention } from '../language/tags/tag-mentions.ts';
 import { readCommandOutput } from './command-output.ts';
 import { expandTags } from './expanded-tags.ts';
 import { parseScript } from './parse.ts';
@@ -6,7 +6,7 @@ import { findScriptPaths, type ScriptPaths } from './script-paths.ts';
 import { VariableValues } from './variable-values.ts';
 import { findStdoutCommands, listSimpleCommands, type PlacedCommand, rearrangesOutput } from './walk.ts';
 
-/** What a script can print, as far as its text shows it. */
+/** The possible output of a script, as far as its text shows it. */
 export interface ScriptTags {
   /** The tags that it may print; those that are not `sure` are only written in it. */
   readonly tags: readonly SureMention[];
@@ -14,17 +14,17 @@ export interface ScriptTags {
   readonly expandedTags: readonly SureMention[];
   /** The tags that it opens and never closes. */
   readonly unclosedTags: readonly (UnclosedMention & { readonly sure: boolean })[];
-  /** What it has printed on each of its paths; undefined if they are unknown. */
+  /** The output on each path; undefined if the paths are unknown. */
   readonly paths: ScriptPaths | undefined;
-  /** Whether it may print tags that its text does not show. */
+  /** True if it may print tags that its text does not show. */
   readonly open: boolean;
 }
 
 /** A tag in a state's file. */
 export interface SureMention extends TagMention {
-  /** Whether it is meant as an answer; a script may also search for a tag, and a prompt show one as an example. */
+  /** True if it is meant as an answer; a script may also search for a tag, and a prompt show one as an example. */
   readonly sure: boolean;
-  /** Whether a script builds it from the values of its variables. */
+  /** True if a script builds it from the values of its variables. */
   readonly filled?: boolean;
 }
 

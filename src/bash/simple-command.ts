@@ -6,7 +6,7 @@ import type {
   TestCommand,
   TestExpression,
 } from 'unbash';
-import { memoize } from '../core/memoize.ts';
+import { memoize } from '../language/text/memoize.ts';
 import { sliceMappedText } from './mapped-text.ts';
 import type { InnerNode, ShellNode } from './parse.ts';
 import { plainWord, readDocument, readWord, type WordText } from './word.ts';
@@ -28,7 +28,7 @@ export interface SimpleCommand {
 export interface AssignedValues {
   readonly variable: string;
   readonly values: readonly WordText[];
-  /** Whether it keeps something of the value before, as `x+=1` and `x[1]=2` do. */
+  /** True if it keeps something of the value before, as `x+=1` and `x[1]=2` do. */
   readonly modifies: boolean;
 }
 
@@ -42,11 +42,11 @@ export interface Redirect {
 
 type SimpleNode = Command | TestCommand | ArithmeticCommand;
 
-/** Whether a command is read as a simple one, and not one that holds others. */
+/** True if a command is read as a simple one, and not one that holds others. */
 export const isSimple = (node: InnerNode): node is SimpleNode =>
   node.type === 'Command' || node.type === 'TestCommand' || node.type === 'ArithmeticCommand';
 
-/** Whether a command with this name compares values or asks about files. */
+/** True if a command with this name compares values or asks about files. */
 export const isTestCommand = (name: string): boolean => name === '[' || name === '[[' || name === 'test';
 
 /** Reads a simple command. Redirections of a test are left out: it prints nothing. */

@@ -1,4 +1,4 @@
-import { UNKNOWN } from '../core/tag-mentions.ts';
+import { UNKNOWN } from '../language/tags/tag-mentions.ts';
 import { type MappedText, type Placeholder, replaceCharacter } from './mapped-text.ts';
 import type { CommandList, InnerNode } from './parse.ts';
 import { isSimple, isTestCommand, readSimpleCommand } from './simple-command.ts';
@@ -16,7 +16,7 @@ interface Assignment {
   readonly variable: string;
   readonly values: readonly MappedText[];
   readonly context: CommandContext;
-  /** Whether the variable belongs to its function. */
+  /** True if the variable belongs to its function. */
   readonly local: boolean;
 }
 
@@ -37,7 +37,7 @@ export class VariableValues {
   private readonly commands: readonly PlacedCommand[];
   /** Variables with values that the script does not show: they are read from somewhere, counted or unset. */
   private readonly untracked: ReadonlySet<string>;
-  /** Whether anything may have happened to any variable. */
+  /** True if anything may have happened to any variable. */
   private readonly allUntracked: boolean;
   /** The values that something is compared with: one of them may never get to where it would be printed. */
   private readonly testedValues: ReadonlySet<string>;
@@ -127,7 +127,7 @@ export class VariableValues {
         ? UNFILLED
         : each.values.filter(isNonEmpty).map((value) => this.valueTexts(value, each.context)),
     );
-    // One value that is not known may go on from the others, as in counting.
+    // One value that is not known may continue from the others, as in counting.
     if (filled.some(({ texts }) => texts.length === 0)) return UNFILLED;
     return joinFilled(filled);
   }
@@ -179,7 +179,7 @@ function findReachingAssignments(assignments: readonly Assignment[], use: Comman
   return [...(last !== undefined && use.functionName !== null ? [] : others), ...recent, ...looped];
 }
 
-/** Whether a loop leads from a later assignment back to the use, without one in between that always comes first. */
+/** True if a loop leads from a later assignment back to the use, without one in between that always comes first. */
 function loopsBack(later: CommandContext, use: CommandContext, last: CommandContext | undefined): boolean {
   return use.ancestors.some(
     (each) => isLoop(each) && later.ancestors.includes(each) && !last?.ancestors.includes(each),

@@ -1,16 +1,23 @@
-import { memoize } from '../core/memoize.ts';
+import { memoize } from '../language/text/memoize.ts';
 import { readCommandOutput, redirectsStdout } from './command-output.ts';
-import { type CommandList, commandsOf, type InnerNode, innerCommand, pipelinesOf, type ShellNode } from './parse.ts';
+import {
+  type CommandList,
+  type InnerNode,
+  innerCommand,
+  pipelineCommands,
+  pipelinesOf,
+  type ShellNode,
+} from './parse.ts';
 import { isSimple, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
 import { readWord } from './word.ts';
 
 /** The surroundings of a command. */
 export interface CommandContext {
-  /** Whether its output reaches the standard output of the script, or the next command of a pipeline. */
+  /** True if its output reaches the standard output of the script, or the next command of a pipeline. */
   readonly keepsStdout: boolean;
-  /** Whether its output goes to another command of a pipeline. */
+  /** True if its output goes to another command of a pipeline. */
   readonly piped: boolean;
-  /** Whether it, or something around it, copies an output to a number of its own, as in `{ … >&3; } 3>&1`. */
+  /** True if it, or something around it, copies an output to a number of its own, as in `{ … >&3; } 3>&1`. */
   readonly duplicatesOutput: boolean;
   /** The function that contains it, if any. */
   readonly functionName: string | null;
@@ -18,7 +25,7 @@ export interface CommandContext {
   readonly order: number;
   /** The lists that contain it, the innermost last. */
   readonly enclosingLists: readonly CommandList[];
-  /** Whether it is run whenever the commands before it in the innermost list have been run. */
+  /** True if it is run whenever the commands before it in the innermost list have been run. */
   readonly unconditional: boolean;
   /** The commands that contain it, and itself; not those around its function. */
   readonly ancestors: readonly InnerNode[];
@@ -89,11 +96,11 @@ export function findStdoutCommands(commands: readonly PlacedCommand[]): Readonly
   );
 }
 
-/** Whether a script redirects its own streams, so that it is unknown where its output goes. */
+/** True if a script redirects its own streams, so that it is unknown where its output goes. */
 export const rearrangesOutput = (commands: readonly PlacedCommand[]): boolean =>
   commands.some(({ command, context }) => context.duplicatesOutput || redirectsLaterOutput(command));
 
-/** Whether a command changes where the output of all later ones goes, as `exec 3>&1 1>&2` does. */
+/** True if a command changes where the output of all later ones goes, as `exec 3>&1 1>&2` does. */
 function redirectsLaterOutput({ name, args, redirects }: SimpleCommand): boolean {
   if (name !== 'exec' || args.length > 0) return false;
   return redirects.some(
@@ -134,7 +141,7 @@ function visitList(list: CommandList, parent: CommandContext, found: PlacedNode[
   for (const statement of list) {
     let { preceding } = parent;
     for (const [position, pipeline] of pipelinesOf(statement).commands.entries()) {
-      const commands = commandsOf(pipeline);
+      const commands = pipelineCommands(pipeline);
       const unconditional = position === 0 && commands.length === 1;
       for (const [index, node] of commands.entries()) {
         const piped = parent.piped || index < commands.length - 1;

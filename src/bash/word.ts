@@ -1,6 +1,6 @@
 import type { AnsiCQuotedPart, HereDoc, ParameterExpansionPart, Script, Word, WordPart } from 'unbash';
-import { memoize } from '../core/memoize.ts';
-import { UNKNOWN } from '../core/tag-mentions.ts';
+import { UNKNOWN } from '../language/tags/tag-mentions.ts';
+import { memoize } from '../language/text/memoize.ts';
 import { type MappedText, MappedTextBuilder } from './mapped-text.ts';
 
 /** One word with its quotes removed; expansions have become UNKNOWN. */

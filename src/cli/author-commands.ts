@@ -1,6 +1,6 @@
 import { EXIT } from '../errors.ts';
 import { type CommandSpec, type FlagSpec, JSON_FLAG } from './command.ts';
-import { DATABASE_FLAGS } from './database-option.ts';
+import { DATABASE_FLAGS } from './open-storage.ts';
 
 const PLATFORM_FLAG: FlagSpec = [
   '--platform <platform>',

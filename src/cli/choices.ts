@@ -1,9 +1,9 @@
-import type { ObservedStatus } from '../core/observed-status.ts';
-import { END_STATUSES } from '../core/run.ts';
-import type { Platform } from '../core/state-names.ts';
-import { COST_GROUPS } from '../events/cost-tally.ts';
+import type { GraphFormat } from '../app/workflows/draw-graph.ts';
+import type { ObservedStatus } from '../core/run/observed-status.ts';
+import { END_STATUSES } from '../core/run/run.ts';
+import type { Platform } from '../language/state-names.ts';
 import type { LintLevel } from '../lint/rule.ts';
-import type { GraphFormat } from '../runtime/draw-graph.ts';
+import { COST_GROUPS } from '../render/cost-tally.ts';
 
 /** The words of `--platform`. */
 export const PLATFORMS: readonly Platform[] = ['unix', 'windows'];

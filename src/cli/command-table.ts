@@ -1,10 +1,10 @@
-import { OPTION_TABLE } from '../core/options.ts';
+import { OPTION_TABLE } from '../core/options/options.ts';
 import { EXIT } from '../errors.ts';
 import { AUTHOR_COMMANDS } from './author-commands.ts';
 import { type CommandSpec, JSON_FLAG } from './command.ts';
-import { DATABASE_FLAGS } from './database-option.ts';
 import { FLEET_COMMANDS } from './fleet-commands.ts';
 import { RUN_EXITS } from './help.ts';
+import { DATABASE_FLAGS } from './open-storage.ts';
 import { flagsOf, RESUME_FLAGS, RUN_FLAGS, VIEW_FLAGS } from './run-flags.ts';
 import { TALK_COMMANDS } from './talk-commands.ts';
 
@@ -60,7 +60,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
       ['--agent <agent>', 'only this agent'],
       ['--state <state>', 'only what happens in this state'],
       ['--tail <n>', 'only the last n lines'],
-      ['--follow', 'keep printing while the run goes on'],
+      ['--follow', 'keep printing while the run continues'],
       ['--raw', 'print the recorded output of the turns unchanged'],
       ['--json', 'print every event as a line of JSON'],
       ['--no-pager', 'do not page in a terminal ($PAGER, or less)'],
@@ -136,14 +136,19 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   {
     name: 'worktrees',
     alsoCalled: ['worktree', 'trees', 'branches'],
+    args: '[AGENT...]',
     summary: 'list the git worktrees that workers have left, and what they hold',
     flags: [
       ['--prune', 'show those without work: nothing uncommitted, no commit that no other branch or tag has'],
-      ['--yes', 'with --prune: remove them, with their branches'],
+      [
+        '--discard <run>',
+        'show those of a run, or of these agents of it, and the work in them; remove them after a question',
+      ],
+      ['--yes', 'with --prune or --discard: remove them, with their branches'],
       JSON_FLAG,
       ...DATABASE_FLAGS,
     ],
-    examples: ['raymond worktrees', 'raymond worktrees --prune --yes'],
+    examples: ['raymond worktrees', 'raymond worktrees --prune --yes', 'raymond worktrees --discard last main_w1'],
     exits: [
       [EXIT.completed, 'listed, or removed'],
       [EXIT.usage, 'wrong usage, or a worktree that could not be removed'],
@@ -158,6 +163,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
       ['--ask', 'also send Claude one short prompt, for less than a cent, to check that it answers'],
       ...flagsOf(OPTION_TABLE.claude),
       JSON_FLAG,
+      ...DATABASE_FLAGS,
     ],
     examples: ['raymond doctor', 'raymond doctor --ask'],
     exits: [
@@ -189,14 +195,21 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   },
   {
     name: 'trust',
+    args: '[URL]',
     summary:
-      'trust the config file of this project, as it is now, with settings that run programs or widen what agents may do',
+      'trust the config file of this project, as it is now, with settings that run programs or widen what agents may do; or fetch and trust a workflow on the web',
     flags: [
       ['--yes', 'do not ask'],
       ['--list', 'only list what you have trusted'],
-      ['--revoke [path]', 'trust it no longer: this project, or a path that --list names'],
+      ['--revoke [path]', 'trust it no longer: this project, or a path or workflow that --list names'],
     ],
-    examples: ['raymond trust', 'raymond trust --yes', 'raymond trust --list', 'raymond trust --revoke'],
+    examples: [
+      'raymond trust',
+      'raymond trust --yes',
+      'raymond trust https://example.com/flow-SHA256.zip',
+      'raymond trust --list',
+      'raymond trust --revoke',
+    ],
     exits: [
       [EXIT.completed, 'trusted, or there is nothing that needs it'],
       [EXIT.usage, 'not trusted'],
@@ -253,7 +266,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     flags: [],
     examples: [
       'eval "$(raymond completion bash)"',
-      'raymond completion fish > ~/.config/fish/completions/raymond.fish',
+      'raymond completion fish | tee ~/.config/fish/completions/{raymond,ray}.fish',
     ],
     anyOwner: true,
     load: async () => (await import('./commands/completion.ts')).createCompletionHandler(COMMAND_TABLE),

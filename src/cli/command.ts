@@ -1,5 +1,5 @@
 import { EXIT, RaymondError } from '../errors.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import type { Terminal } from '../render/terminal/terminal.ts';
 
 /** The options of a command as they were written, with their names in camel case. */
 export type ParsedOptions = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
@@ -23,7 +23,7 @@ export type ExitCodeMeaning = readonly [code: number, meaning: string];
 export interface CommandSpec {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** What other programs call it: such a word is answered with the right one. */
+  /** The names that other programs use: they are answered with the right one. */
   readonly alsoCalled?: readonly string[];
   /** Its arguments, such as `[RUN]`. */
   readonly args?: string;

@@ -73,7 +73,7 @@ const WRAPPER = ['(function (exports, require, module, __filename, __dirname) {\
 /** The checksums of the source and of the data that were made of it: V8 only compares the length of the source. */
 const HEADER_BYTES = 8;
 
-/** Whether only this user can put files there: it is their own folder, or there is none yet. */
+/** True if only this user can put files there: it is their own folder, or there is none yet. */
 function isOurs(folder: string): boolean {
   if (process.getuid === undefined) return true;
   try {
@@ -86,7 +86,7 @@ function isOurs(folder: string): boolean {
 
 const OTHERS_WRITE = 0o022;
 
-/** Makes the folder and the one that it is in, but no home that does not exist; where that cannot be, Node.js might try for ever. */
+/** Makes the folder and the one that it is in, but no home that does not exist; where that cannot be, Node.js might try forever. */
 function makeFolder(folder: string): void {
   for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });
 }

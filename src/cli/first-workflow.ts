@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { isStateFile } from '../core/state-names.ts';
+import { isStateFile } from '../language/state-names.ts';
 import { readPublishedSchema } from '../package-files.ts';
 
 /** A comment that points editors to a schema. The schema lies beside the file, because no other place is sure to exist. */
@@ -26,7 +26,7 @@ answers:
     cost: 0.03
     seconds: 2
   MEND.md:
-    text: That stop did not exist. I have put another in its place. <goto>CHECK.sh</goto>
+    text: That stop did not exist. I have put another in its place. <goto>CHECK</goto>
     write:
       TOUR.md: |
         # A tour
@@ -62,7 +62,7 @@ const START_PROMPT = `---
 # A workflow starts in START.md. What stands between the lines of dashes is for Raymond; Claude sees only the text below.
 # Where this state may lead. There is only one way, so the answer needs no tag.
 allowed_transitions:
-  - { tag: goto, target: CHECK.sh }
+  - { tag: goto, target: CHECK }
 ---
 Look around in this folder and write TOUR.md, a tour of it for somebody who is new here. If there is a TOUR.md already,
 bring it up to date.
@@ -106,20 +106,51 @@ else
 fi
 `;
 
+/** The same for Windows. */
+const CHECK_BATCH_FILE = `@echo off
+rem What needs no judgement belongs in a script: it costs nothing and always decides the same way.
+rem It runs in the folder that the run works in. It must print one tag, whichever way it goes; what is meant for people
+rem goes to standard error: echo ... 1>&2
+
+set "problems="
+set stops=0
+if not exist TOUR.md set "problems=TOUR.md is missing."
+if exist TOUR.md for /f "usebackq tokens=1*" %%a in (TOUR.md) do if "%%a"=="##" call :stop "%%b"
+if not defined problems if %stops% lss 1 set "problems=TOUR.md has no stops; it should have one to five."
+if not defined problems if %stops% gtr 5 set "problems=TOUR.md has %stops% stops; it should have one to five."
+if defined problems goto problems
+rem A caret keeps the sign after it from being taken for a redirection.
+echo ^<goto^>REPORT.md^</goto^>
+exit /b 0
+
+:problems
+rem The file is {{result}} in MEND.md. An attribute input="..." would end at the first quote in the text.
+> problems.txt echo %problems%
+echo ^<goto input-file='problems.txt'^>MEND.md^</goto^>
+exit /b 0
+
+:stop
+set /a stops=stops+1
+if exist "%~1" exit /b 0
+if defined problems set "problems=%problems% %~1 does not exist."
+if not defined problems set "problems=%~1 does not exist."
+exit /b 0
+`;
+
 /** A prompt that has to choose, in a loop that ends. */
 const MEND_PROMPT = `---
 # Every loop needs an end: instead of a fourth visit to this state, the run stops (exit code 4).
 max_visits: 3
 # There are two ways, so the answer must choose one by its tag. If Claude forgets it, Raymond reminds it.
 allowed_transitions:
-  - { tag: goto, target: CHECK.sh }
+  - { tag: goto, target: CHECK }
   - { tag: result }
 ---
 A script has looked at TOUR.md and says: {{result}}
 
 Put that right in TOUR.md. Change no other file. Do not sum up the tour yet; that comes later.
 
-When it is right, answer with <goto>CHECK.sh</goto> so that it is checked once more.
+When it is right, answer with <goto>CHECK</goto> so that it is checked once more.
 If it cannot be put right, answer with <result>no tour: REASON</result>.
 `;
 
@@ -133,6 +164,9 @@ Every file in TOUR.md exists. Now say in one sentence what one finds in this fol
 
 Answer with <result>THE SENTENCE</result>.
 `;
+
+/** cmd.exe needs them: with other line ends it misses labels. */
+const toWindowsLines = (text: string): string => text.replaceAll('\n', '\r\n');
 
 /** The schemas by which an editor checks the files of the first workflow. */
 const WORKFLOW_SCHEMAS: Readonly<Record<string, string>> = {
@@ -154,7 +188,7 @@ export function chooseSchemas(folder: string): Readonly<Record<string, string>> 
  */
 export const FIRST_WORKFLOW: Readonly<Record<string, string>> = {
   'START.md': addSchemaReference(START_PROMPT),
-  'CHECK.sh': CHECK_SCRIPT,
+  ...(process.platform === 'win32' ? { 'CHECK.bat': toWindowsLines(CHECK_BATCH_FILE) } : { 'CHECK.sh': CHECK_SCRIPT }),
   'MEND.md': addSchemaReference(MEND_PROMPT),
   'REPORT.md': addSchemaReference(REPORT_PROMPT),
   'answers.yaml': ANSWERS,

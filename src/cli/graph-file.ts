@@ -1,10 +1,10 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
-import { isNotDocFile, isStateFile, resolveEntry } from '../core/state-names.ts';
+import type { GraphFormat } from '../app/workflows/draw-graph.ts';
+import { currentPlatform } from '../app/workflows/platform.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
-import { sanitizeLine } from '../events/sanitize.ts';
-import type { GraphFormat } from '../runtime/draw-graph.ts';
-import { currentPlatform } from '../runtime/platform.ts';
+import { isNotDocFile, isStateFile, resolveEntry } from '../language/state-names.ts';
+import { sanitizeLine } from '../render/sanitize.ts';
 import { usageError } from './command.ts';
 
 const FORMATS_BY_EXTENSION: Readonly<Record<string, GraphFormat>> = {

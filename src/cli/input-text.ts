@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { errorCodeOf } from '../errors.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import type { Terminal } from '../render/terminal/terminal.ts';
 import { usageError } from './command.ts';
 
 /**

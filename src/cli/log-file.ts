@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Event } from '../core/event.ts';
-import { formatJson } from '../core/json.ts';
+import type { Event } from '../core/run/event.ts';
+import { createEventDocument } from '../documents/event-document.ts';
 import { errorCodeOf } from '../errors.ts';
-import { createEventDocument } from '../events/event-document.ts';
+import { formatJson } from '../language/text/json.ts';
 import { usageError } from './command.ts';
 
 /**

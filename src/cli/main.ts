@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { EXIT, errorCodeOf } from '../errors.ts';
-import { openProcessTerminal } from '../terminal/process-terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { openProcessTerminal } from '../render/terminal/process-terminal.ts';
+import type { Terminal } from '../render/terminal/terminal.ts';
 import { runCli } from './program.ts';
 
 /** The exit code as long as there is none: if nothing is left to wait for, the command is not done. */

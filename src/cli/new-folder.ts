@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { errorCodeOf } from '../errors.ts';
-import { quoteShellArgument } from '../events/format.ts';
 import { resolvePackageFile } from '../package-files.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { quoteShellArgument } from '../render/format.ts';
+import type { Terminal } from '../render/terminal/terminal.ts';
 
 /** Creates a folder and its parents. Node's `recursive` never returns where no folder can be created, such as in /proc. */
 export function createFolderWithParents(folder: string, mode?: number): void {

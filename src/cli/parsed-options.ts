@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { didYouMean } from '../core/nearest.ts';
-import { type Platform, resolveEntry } from '../core/state-names.ts';
-import { currentPlatform } from '../runtime/platform.ts';
+import { currentPlatform } from '../app/workflows/platform.ts';
+import { type Platform, resolveEntry } from '../language/state-names.ts';
+import { didYouMean } from '../language/text/nearest.ts';
 import { PLATFORMS } from './choices.ts';
 import { type ParsedOptions, usageError } from './command.ts';
 

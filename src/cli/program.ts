@@ -2,11 +2,11 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { EXIT, RaymondError } from '../errors.ts';
-import { quoteShellArgument } from '../events/format.ts';
 import { readPackageVersion } from '../package-files.ts';
-import { guardTerminal } from '../terminal/guarded-terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { normalizeArgv } from './argv.ts';
+import { quoteShellArgument } from '../render/format.ts';
+import { guardTerminal } from '../render/terminal/guarded-terminal.ts';
+import type { Terminal } from '../render/terminal/terminal.ts';
+import { COMMAND_NAMES, normalizeArgv } from './argv.ts';
 import {
   type CommandHandler,
   type CommandSpec,
@@ -17,11 +17,13 @@ import {
 } from './command.ts';
 import { COMMAND_TABLE } from './command-table.ts';
 import { HelpLayout, INTRODUCTION, renderCommandHelpFooter, renderHelpFooter } from './help.ts';
+import { translateOriginalWords } from './original-words.ts';
 import { refuseUnknownCommand } from './unknown-command.ts';
 
 /** Runs the command line and returns the exit code. Only here errors that the user can correct are printed. */
-export async function runCli(argv: readonly string[], unguarded: Terminal): Promise<number> {
+export async function runCli(written: readonly string[], unguarded: Terminal): Promise<number> {
   const terminal = guardTerminal(unguarded);
+  const argv = translateOriginalWords(written, COMMAND_NAMES);
   try {
     refuseUnknownCommand(argv, terminal.cwd);
     return await createProgram(terminal)(argv);
@@ -55,7 +57,7 @@ export function createProgram(
       .helpOption('-h, --help', 'show this help')
       .helpCommand(false)
       .addHelpText('after', () => renderHelpFooter(layout));
-    for (const spec of findCommands(commandArgs[0])) {
+    for (const spec of findCommands(argv.length === 0 ? '' : commandArgs[0])) {
       const command = createCommand(spec, layout, async (args, { C: folders = [], ...options }) => {
         const cwd = resolve(terminal.cwd, ...(typeof folders === 'object' ? folders : []));
         refuseExtraArgument(spec, args, cwd);
@@ -64,7 +66,7 @@ export function createProgram(
       program.addCommand(command);
     }
     for (const each of [program, ...program.commands]) redirectOutput(each, terminal, layout);
-    if (argv.length === 0) throw usageError('there is nothing to do', program.helpInformation());
+    if (argv.length === 0) throw usageError('name a workflow or a command', program.helpInformation());
     try {
       await program.parseAsync([...commandArgs], { from: 'user' });
       return code;
@@ -87,7 +89,7 @@ async function loadAndRun(spec: CommandSpec, ...call: Parameters<CommandHandler>
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
     throw usageError(`-C ${cwd} is not a folder`, 'Name a folder that exists.');
   changeFolder?.(cwd);
-  if (!spec.anyOwner) (await import('../runtime/foreign-folders.ts')).refuseForeignRaymondFolder(cwd, env);
+  if (!spec.anyOwner) (await import('../app/trust/foreign-folders.ts')).refuseForeignRaymondFolder(cwd, env);
   return (await spec.load())(...call);
 }
 

@@ -1,16 +1,17 @@
-import type { Event } from '../core/event.ts';
-import { formatJson } from '../core/json.ts';
-import type { Run } from '../core/run.ts';
+import type { Launcher, RunPlace } from '../app/launcher.ts';
+import { streamRunEvents } from '../app/run-files.ts';
+import type { Event } from '../core/run/event.ts';
+import type { Run } from '../core/run/run.ts';
+import { createEventDocument } from '../documents/event-document.ts';
 import { EXIT } from '../errors.ts';
-import { createEventDocument } from '../events/event-document.ts';
-import type { RunLocation } from '../runtime/open-runs.ts';
-import { streamRunEvents } from '../runtime/run-files.ts';
-import type { RunEnvironment, RunHandle } from '../runtime/run-handle.ts';
-import { createPlainReporter, createQuietReporter, type Reporter } from '../terminal/reporter.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { formatJson } from '../language/text/json.ts';
+import { createPlainReporter, createQuietReporter, type Reporter } from '../render/terminal/reporter.ts';
+import type { Terminal } from '../render/terminal/terminal.ts';
+import type { RunStorage } from '../storage/storage.ts';
+import type { RunEnvironment, RunHandle } from '../wiring/run-handle.ts';
 import { type ParsedOptions, usageError } from './command.ts';
 import { openLogFile } from './log-file.ts';
-import { getTextOption } from './parsed-options.ts';
+import { getRepeatedOption, getTextOption } from './parsed-options.ts';
 import { reportRunEnd } from './reports/run-end.ts';
 
 /** Those who watch a run for the user. */
@@ -21,14 +22,14 @@ export interface RunObservers extends RunEnvironment {
 
 /**
  * Starts a run, shows its progress, waits for its end, reports it and returns the exit code. `notice` is something else that
- * the user should know, and stands before all that. A run in a `database` is only followed: Ctrl-C ends that, and not the run.
+ * the user should know, and stands before all that. A run that nodes drive is only followed: Ctrl-C ends that, and not the run.
  */
 export async function runAndReport(
   startRun: (observers: RunObservers) => Promise<RunHandle>,
   options: ParsedOptions,
   terminal: Terminal,
+  { storage, launcher }: RunPlace,
   notice: string | null = null,
-  database: RunLocation | null = null,
 ): Promise<number> {
   if (options.json && options.events) throw usageError('--json and --events both write to stdout: choose one');
   const reporter = await chooseReporter(options, terminal);
@@ -46,12 +47,11 @@ export async function runAndReport(
       () => options.events && terminal.out(`${formatJson(createEventDocument(event))}\n`),
       () => isSkippingPermissions(event) && reporter.warn(SKIP_PERMISSIONS_WARNING),
       () => event.kind === 'run_resumed' && reporter.addAgents(handle.initial.agents),
-      () =>
-        event.kind === 'run_resumed' && reporter.loadPast?.(readEarlierEvents(handle.id, database ?? cwd, event.at)),
+      () => event.kind === 'run_resumed' && reporter.loadPast?.(readEarlierEvents(handle.id, storage, event.at)),
       () => reporter.observe(event),
     );
   };
-  const { watch, watchRetries, watchPrints } = reporter;
+  const { watch, watchRetries, watchPrints, watchQueued } = reporter;
   const observers: RunObservers = {
     observe,
     attended: reporter.takeWords !== undefined,
@@ -59,6 +59,7 @@ export async function runAndReport(
     ...(watch && { watch }),
     ...(watchRetries && { watchRetries }),
     ...(watchPrints && { watchPrints }),
+    ...(watchQueued && { watchQueued }),
   };
   let handle: RunHandle;
   try {
@@ -68,13 +69,13 @@ export async function runAndReport(
     terminal.saveMemory?.();
     reporter.takeWords?.(handle);
     for (const sentence of handle.damage) reporter.warn(sentence);
-    const run = await waitUntilFinished(handle, reporter, terminal, database !== null);
+    const run = await waitUntilFinished(handle, reporter, terminal, !launcher.isLocal);
     await reporter.whenFree?.();
-    for (const sentence of handle.afterthoughts) reporter.warn(sentence);
+    for (const sentence of handle.lateWarnings) reporter.warn(sentence);
     reporter.close();
     return await reportRunEnd(
       run,
-      { started, cwd, database, alreadyReported: reportedProblems.agentIds },
+      { started, cwd, storage, launcher, alreadyReported: reportedProblems.agentIds },
       options,
       terminal,
     );
@@ -83,7 +84,7 @@ export async function runAndReport(
   }
 }
 
-/** Starts a run that goes on by itself and prints its id. */
+/** Starts a run that continues by itself and prints its id. */
 export async function leaveRun(
   startRun: (observers: Partial<RunObservers>) => Promise<RunHandle>,
   { out }: Terminal,
@@ -96,9 +97,12 @@ export async function leaveRun(
   return EXIT.completed;
 }
 
-/** Refuses to leave a run alone that this process is to drive. */
-export function refuseDetaching({ detach }: ParsedOptions): void {
-  if (detach === true) throw usageError('--detach leaves a run to the workers of a database: it needs a --database');
+/** Refuses options that only nodes can satisfy, for a run that this process is to drive. */
+export function refuseNodeOptions(options: ParsedOptions, { isLocal }: Launcher): void {
+  if (!isLocal) return;
+  if (getRepeatedOption(options, 'label').length > 0) throw usageError('--label chooses a node: it needs a --database');
+  if (options.detach === true)
+    throw usageError('--detach leaves a run to the nodes of a database: it needs a --database');
 }
 
 /** Calls each of these, even if others fail: an observer must not disturb a run. */
@@ -132,8 +136,8 @@ async function waitUntilFinished(
 }
 
 /** The events of a run before it was resumed at that time. */
-async function* readEarlierEvents(id: string, location: RunLocation, resumedAt: number): AsyncGenerator<Event> {
-  for await (const event of streamRunEvents(id, location)) {
+async function* readEarlierEvents(id: string, storage: RunStorage, resumedAt: number): AsyncGenerator<Event> {
+  for await (const event of streamRunEvents(id, storage)) {
     if (event.kind === 'run_resumed' && event.at === resumedAt) return;
     yield event;
   }
@@ -150,7 +154,7 @@ async function chooseReporter(options: ParsedOptions, { screen, err }: Terminal)
   const verbose = options.verbose === true;
   if (options.quiet) return createQuietReporter(err);
   if (screen === null || options.events) return createPlainReporter(err, verbose);
-  return (await import('../terminal/live/live-reporter.ts')).createLiveReporter(screen, verbose);
+  return (await import('../render/terminal/live/live-reporter.ts')).createLiveReporter(screen, verbose);
 }
 
 const PROBLEM_KINDS: ReadonlySet<Event['kind']> = new Set(['agent_failed', 'agent_paused']);

@@ -1,7 +1,7 @@
-import { flagOf, OPTIONS } from '../core/options.ts';
-import { type Setting, VIEW_OPTIONS } from '../core/view-options.ts';
+import { flagOf, OPTIONS } from '../core/options/options.ts';
+import { type Setting, VIEW_OPTIONS } from '../core/options/view-options.ts';
 import type { FlagSpec } from './command.ts';
-import { DATABASE_FLAGS } from './database-option.ts';
+import { DATABASE_FLAGS } from './open-storage.ts';
 
 /** The flags of what a command shows and writes. */
 export const VIEW_FLAGS: readonly FlagSpec[] = VIEW_OPTIONS.flatMap((option) => flagsOf(option, false));
@@ -34,6 +34,7 @@ function describeDefault({ type, default: usual, whenOmitted }: Omit<Setting, 'n
 const RETRY_FLAGS: readonly FlagSpec[] = [
   ['--retry', 'retry failed agents and interrupted scripts'],
   ['--take-over', 'take the run over from a process on another machine'],
+  ['--refuse-changed-code', 'pause again at code that has changed, instead of accepting it'],
 ];
 
 const DETACH_FLAG: FlagSpec = ['--detach', 'with a database: do not follow the run, only print its id'];
@@ -47,7 +48,7 @@ export const RUN_FLAGS: readonly FlagSpec[] = [
   ...OPTIONS.flatMap((option) => flagsOf(option)),
   ...OUTPUT_FLAGS,
   ...DATABASE_FLAGS,
-  ['--label <name=value>', 'with a database: only a worker with this label; may be repeated', 'repeatable'],
+  ['--label <name=value>', 'with a database: only a node with this label; may be repeated', 'repeatable'],
   DETACH_FLAG,
   ['--resume <run>', 'the same as `raymond resume RUN`'],
   ...RETRY_FLAGS.map(([form, help]): FlagSpec => [form, `with --resume: ${help}`]),

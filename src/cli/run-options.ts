@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { explainMismatch } from '../core/option-types.ts';
-import { flagOf, OPTIONS, type Option, type Options } from '../core/options.ts';
-import { variableNameProblem } from '../core/variables.ts';
+import { explainMismatch } from '../core/options/option-types.ts';
+import { flagOf, OPTIONS, type Option, type Options } from '../core/options/options.ts';
+import { variableNameProblem } from '../language/variable-names.ts';
 import { type ParsedOptions, usageError } from './command.ts';
 import { parseNumber } from './parsed-options.ts';
 

@@ -1,6 +1,6 @@
 import { EXIT } from '../errors.ts';
 import { type CommandSpec, JSON_FLAG } from './command.ts';
-import { DATABASE_FLAGS } from './database-option.ts';
+import { DATABASE_FLAGS } from './open-storage.ts';
 
 /** The commands for people who talk with agents: questions, answers, and what they say by themselves. */
 export const TALK_COMMANDS: readonly CommandSpec[] = [
@@ -21,7 +21,7 @@ export const TALK_COMMANDS: readonly CommandSpec[] = [
     flags: [
       ['--text-file <file>', 'the answer is the text of this file; TEXT may also be - for stdin'],
       ['--upload <name=path>', 'hand over a file under this name; may be repeated', 'repeatable'],
-      ['--resume', 'go on with the run, unless a process drives it'],
+      ['--resume', 'continue with the run, unless a process drives it'],
       ...DATABASE_FLAGS,
     ],
     examples: ['raymond answer last "Yes, today"', 'raymond answer last main-3 - < answer.txt'],
@@ -50,7 +50,7 @@ export const TALK_COMMANDS: readonly CommandSpec[] = [
     alsoCalled: ['redirect'],
     args: '[RUN] [AGENT] [TEXT]',
     summary:
-      'end the running turn of an agent, which goes on with the text in the same conversation; without a text it asks how to go on',
+      'end the running turn of an agent, which continues with the text in the same conversation; without a text it asks how to continue',
     flags: DATABASE_FLAGS,
     examples: ['raymond interrupt last "Forget the tests, fix the build first"', 'raymond interrupt last main_worker2'],
     exits: [

@@ -1,4 +1,4 @@
-import type { Terminal } from '../terminal/terminal.ts';
+import type { Terminal } from '../render/terminal/terminal.ts';
 import { usageError } from './command.ts';
 
 /** A text that is written on the command line; `-` stands for stdin. */

@@ -1,11 +1,14 @@
+import { findUntrustedInRun, type LoadedConfig, loadConfig, untrustedConfigError } from '../app/config/load-config.ts';
+import { readRunOptions, readStoredRisks } from '../app/run-files.ts';
+import { describeStoredRisks, storedRisksError } from '../app/trust/run-seal.ts';
+import { trustConfig } from '../app/trust/trust-store.ts';
 import type { Config } from '../config/config.ts';
 import { formatRiskySetting, type RiskySetting } from '../config/risky-settings.ts';
-import { overlaySettings, type Settings, splitSettings } from '../core/view-options.ts';
-import { sanitizeLine } from '../events/sanitize.ts';
-import { findUntrustedInRun, type LoadedConfig, loadConfig, untrustedConfigError } from '../runtime/load-config.ts';
-import { readRunOptions } from '../runtime/run-files.ts';
-import { trustConfig } from '../runtime/trust-store.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import type { Options } from '../core/options/options.ts';
+import { overlaySettings, type Settings, splitSettings } from '../core/options/view-options.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { sanitizeLine } from '../render/sanitize.ts';
+import type { Terminal } from '../render/terminal/terminal.ts';
 
 /** Adds what the config files of where one stands say and the command line does not. Asks for trust where it is needed. */
 export async function addTrustedConfig(
@@ -28,14 +31,38 @@ export async function addTrustedConfig(
 const addFlags = ({ options, view }: LoadedConfig, flags: Partial<Settings>): ReturnType<typeof splitSettings> =>
   splitSettings(overlaySettings({ ...options, ...view }, flags));
 
-/** Asks for trust before a run is resumed with settings of a config file that this user does not trust. */
-export async function confirmTrustOfRun(runRef: string, flags: Partial<Settings>, terminal: Terminal): Promise<void> {
-  const { cwd, env } = terminal;
+/**
+ * Asks before a run is resumed with settings of a config file that this user does not trust, or with programs and rights that somebody else has
+ * stored in the run.
+ */
+export async function confirmTrustOfRun(runRef: string, flags: Partial<Options>, terminal: Terminal): Promise<void> {
+  const { cwd, env, ask, err } = terminal;
   const config = loadConfig(cwd, env);
-  if (config.untrusted.length === 0) return;
-  const settings = findUntrustedInRun(config, await readRunOptions(runRef, cwd), env);
-  const missing = settings.filter(({ option }) => flags[option] === undefined);
-  if (missing.length > 0) await requestTrust(config, missing, terminal);
+  if (config.untrusted.length > 0) {
+    const settings = findUntrustedInRun(config, await readRunOptions(runRef, cwd), env);
+    const missing = settings.filter(({ option }) => isUnset(flags, option));
+    if (missing.length > 0) await requestTrust(config, missing, terminal);
+  }
+  const { id, risks } = await readStoredRisks(runRef, flags, terminal);
+  if (risks.length === 0) return;
+  if (ask === undefined) throw storedRisksError(id, risks);
+  err(`You have not started the run ${id} with what it has stored:\n${describeStoredRisks(risks).join('\n')}\n`);
+  if (!(await ask('Resume it with these options?'))) throw storedRisksError(id, risks);
+}
+
+const isUnset = (flags: Partial<Settings>, option: keyof Settings): boolean => flags[option] === undefined;
+
+/** Refuses a run that this user has not started here: nobody looks at what is recovered. */
+export async function refuseForeignRun(runRef: string, { cwd, env }: Terminal): Promise<void> {
+  const { id, isOwn } = await readStoredRisks(runRef, {}, { cwd, env });
+  if (isOwn) return;
+  throw new RaymondError(
+    `The run ${id} does not carry your signature: somebody else has started it, or an older version of Raymond.`,
+    {
+      exitCode: EXIT.usage,
+      hint: `If you know where it comes from: raymond resume ${id}. Later recoveries then include it.`,
+    },
+  );
 }
 
 async function requestTrust(

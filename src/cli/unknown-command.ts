@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { editDistance, nearest } from '../core/nearest.ts';
+import { editDistance, nearest } from '../language/text/nearest.ts';
 import { COMMAND_NAMES, HELP_FLAGS } from './argv.ts';
 import { usageError } from './command.ts';
 import { COMMAND_TABLE } from './command-table.ts';
@@ -43,14 +43,15 @@ function isSimilar(word: string, name: string): boolean {
 
 /** Shorter prefixes match too many commands. */
 const MIN_PREFIX_LETTERS = 3;
+const MAX_PATHS = 3;
 
 function findSimilarFiles(word: string, cwd: string): readonly string[] {
   try {
-    const name = nearest(
-      word,
-      readdirSync(cwd).filter((each) => !each.startsWith('.')),
-    );
-    return name === undefined ? [] : [name];
+    const names = readdirSync(cwd).filter((each) => !each.startsWith('.'));
+    const name = nearest(word, names);
+    if (name !== undefined) return [name];
+    const inFolders = names.map((each) => `${each}/${word}`).filter((path) => existsSync(resolve(cwd, path)));
+    return inFolders.slice(0, MAX_PATHS).map((path) => `\`raymond ${path}\``);
   } catch {
     return [];
   }

@@ -1,6 +1,6 @@
-import type { ViewOptions } from '../core/view-options.ts';
-import { loadConfig } from '../runtime/load-config.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { loadConfig } from '../app/config/load-config.ts';
+import type { ViewOptions } from '../core/options/view-options.ts';
+import type { Terminal } from '../render/terminal/terminal.ts';
 import type { ParsedOptions } from './command.ts';
 
 /** The options of the view that were given on the command line. */

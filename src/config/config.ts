@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
-import { didYouMean } from '../core/nearest.ts';
-import { explainMismatch } from '../core/option-types.ts';
-import { variableNameProblem } from '../core/variables.ts';
-import { SETTINGS, type Setting, type Settings } from '../core/view-options.ts';
+import { explainMismatch } from '../core/options/option-types.ts';
+import { SETTINGS, type Setting, type Settings } from '../core/options/view-options.ts';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
-import { type FindKeyLine, formatTomlValue, locateConfigKeys } from './toml.ts';
+import { shortenForMessage } from '../language/problem.ts';
+import { didYouMean } from '../language/text/nearest.ts';
+import { variableNameProblem } from '../language/variable-names.ts';
+import { type FindKeyLine, formatTomlValue, isNestedDeeper, locateConfigKeys } from './toml.ts';
 
 /** The options that may stand under [raymond]. */
 export const CONFIG_OPTIONS: readonly Setting[] = SETTINGS.filter(({ config }) => config !== false);
@@ -27,6 +28,7 @@ export interface Config {
 export function openConfig(file: string): Config | null {
   let text: string;
   try {
+    if (!statSync(file).isFile()) throw new Error('it is not a regular file');
     text = readFileSync(file, 'utf8');
   } catch (cause) {
     // ENOTDIR: there is a file in place of `.raymond`. The command that writes there reports it.
@@ -118,13 +120,21 @@ function parseVariables(table: Table, report: Report): Readonly<Record<string, s
   return Object.fromEntries(variables);
 }
 
+/** No option needs as many or as deep tables; more would take long to report. */
+const MAX_CONFIG_CHARS = 1024 * 1024;
+const MAX_CONFIG_DEPTH = 50;
+
 function parseToml(text: string, file: string): Table {
+  if (text.length > MAX_CONFIG_CHARS) throw configError(`${file} has more than 1 MiB`);
   try {
-    return parse(text);
+    const table = parse(text);
+    if (isNestedDeeper(table, MAX_CONFIG_DEPTH))
+      throw configError(`${file} has tables nested more than ${MAX_CONFIG_DEPTH} levels deep`);
+    return table;
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const reason = cause.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? 'not TOML';
-    const line = text.split(/\r?\n/)[cause.line - 1]?.trim() ?? '';
+    const line = shortenForMessage(text.split(/\r?\n/)[cause.line - 1]?.trim() ?? '');
     throw configError(`${file}:${cause.line}:${cause.column}: ${reason} in \`${line}\` (texts need quotes)`, cause);
   }
 }

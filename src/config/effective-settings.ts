@@ -1,5 +1,5 @@
-import type { WrittenValue } from '../core/option-types.ts';
-import { overlaySettings } from '../core/view-options.ts';
+import type { WrittenValue } from '../core/options/option-types.ts';
+import { overlaySettings } from '../core/options/view-options.ts';
 import { CONFIG_OPTIONS, type Config } from './config.ts';
 import type { RiskySetting } from './risky-settings.ts';
 

@@ -1,5 +1,5 @@
-import { VARIABLE_NAME_SCHEMA } from '../core/variables.ts';
-import type { Setting } from '../core/view-options.ts';
+import type { Setting } from '../core/options/view-options.ts';
+import { VARIABLE_NAME_SCHEMA } from '../language/variable-names.ts';
 import { CONFIG_OPTIONS } from './config.ts';
 import { formatTomlValue } from './toml.ts';
 

@@ -1,4 +1,4 @@
-import type { WrittenValue } from '../core/option-types.ts';
+import type { WrittenValue } from '../core/options/option-types.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import type { Config } from './config.ts';
 import { findRiskySettings } from './risky-settings.ts';
@@ -50,7 +50,7 @@ const isTrustedFolder = (entry: TrustedFolder): boolean =>
 /** The trust list as a file. */
 export const serializeTrustList = (list: TrustList): string => `${JSON.stringify({ version: 1, ...list }, null, 2)}\n`;
 
-/** Whether a config file was trusted, with this very text and at this path. */
+/** True if a config file was trusted, with this very text and at this path. */
 export const isTrustedConfig = ({ sha256 }: Config, path: string, { files }: TrustList): boolean =>
   files.some((entry) => entry.path === path && entry.sha256 === sha256);
 

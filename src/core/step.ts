@@ -1,16 +1,19 @@
-import type { Agent } from './agent.ts';
-import { indexOfAgent } from './agent-index.ts';
-import { ARCHIVE_LIMITS, type ArchiveLimits, archiveEndedAgents } from './archive.ts';
-import { isDone } from './done-phase.ts';
-import { isLeaving } from './end-agent.ts';
-import type { Event, Step } from './event.ts';
-import { noteEnd } from './join.ts';
-import { settleQuota } from './quota-hold.ts';
-import type { Run } from './run.ts';
-import type { Signal } from './signal.ts';
+import { inputText } from '../language/position.ts';
+import { isDraining } from './answers/end-agent.ts';
+import { noteEnd } from './joins/join.ts';
+import type { Agent } from './run/agent.ts';
+import { indexOfAgent } from './run/agent-index.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits, archiveEndedAgents } from './run/archive.ts';
+import { isDone } from './run/done-phase.ts';
+import type { Event, Step } from './run/event.ts';
+import { settleQuota } from './run/quota-hold.ts';
+import type { Run } from './run/run.ts';
+import { deriveRunStatus, isLeavingWorkspace } from './run/status.ts';
 import { handleAnswered } from './signals/answered.ts';
 import { handleAskAnswered, handleAskTimedOut } from './signals/ask-ended.ts';
 import { handleBegan } from './signals/began.ts';
+import { handleCostFound } from './signals/cost-found.ts';
+import { handleWorktreesDiscarded } from './signals/discarded.ts';
 import { handleFailed } from './signals/failed.ts';
 import { handleHomeLost } from './signals/home-lost.ts';
 import { handleInterruptSignal } from './signals/interrupt.ts';
@@ -18,6 +21,7 @@ import { handleNoticed } from './signals/noticed.ts';
 import { handleQuotaReported } from './signals/quota-reported.ts';
 import { handleResumed } from './signals/resumed.ts';
 import { handleHeard, handleSaid } from './signals/said.ts';
+import type { Signal } from './signals/signal.ts';
 import { handleStopped } from './signals/stopped.ts';
 import { handleUnreadable } from './signals/unreadable.ts';
 import { handleUnrecorded } from './signals/unrecorded.ts';
@@ -30,7 +34,6 @@ import {
   openingEvent,
 } from './signals/workspace.ts';
 import { handleWorktreeClosed, handleWorktreeMade, handleWorktreeRefused } from './signals/worktree.ts';
-import { deriveRunStatus, isLeavingWorkspace } from './status.ts';
 
 type Handlers = { readonly [Kind in Signal['kind']]: (run: Run, signal: Extract<Signal, { kind: Kind }>) => Step };
 
@@ -53,9 +56,11 @@ const HANDLERS: Handlers = {
   said: handleSaid,
   heard: handleHeard,
   interrupt: handleInterruptSignal,
+  cost_found: handleCostFound,
   noticed: handleNoticed,
   quota_reported: handleQuotaReported,
   stopped: handleStopped,
+  worktrees_discarded: handleWorktreesDiscarded,
   resumed: handleResumed,
 };
 
@@ -68,7 +73,7 @@ export function step(run: Run, signal: Signal, limits: ArchiveLimits = ARCHIVE_L
 }
 
 /**
- * Whether a join ended the agent meanwhile for which this was begun, or is about to once its worktree is left; or whether a turn
+ * True if a join ended the agent meanwhile for which this was begun, or is about to once its worktree is left; or whether a turn
  * was prepared for one that has been put to sleep.
  */
 function comesTooLate(run: Run, signal: Signal): boolean {
@@ -78,10 +83,10 @@ function comesTooLate(run: Run, signal: Signal): boolean {
   // Also one that is about to end has a home.
   if (signal.kind === 'home_lost') return agent.phase.kind === 'cancelled';
   if (PREPARED.has(signal.kind) && agent.phase.kind === 'sleeping') return true;
-  return agent.phase.kind === 'cancelled' || isLeaving(agent);
+  return agent.phase.kind === 'cancelled' || isDraining(agent);
 }
 
-/** What comes of preparing a turn. */
+/** The signals that end the preparation of a turn. */
 const PREPARED: ReadonlySet<Signal['kind']> = new Set(['began', 'unreadable', 'unrecorded']);
 
 const findAgent = ({ agents }: Run, id: string): Agent | undefined => agents[indexOfAgent(agents, id)];
@@ -94,11 +99,7 @@ function settleJoins(before: Run, handled: Step, signal: Signal): Step {
     // One that was done before, or that a join of this very step has taken note of, is counted already.
     if (earlier !== undefined && (isDone(earlier) || earlier.joinedBy !== now?.joinedBy)) continue;
     const noted = noteEnd(next.run, id, signal.at);
-    next = {
-      run: noted.run,
-      events: [...next.events, ...noted.events],
-      others: [...(next.others ?? []), ...(noted.others ?? [])],
-    };
+    next = { run: noted.run, events: [...next.events, ...noted.events] };
   }
   return next;
 }
@@ -115,21 +116,23 @@ export function initialEvents(run: Run): readonly Event[] {
   return [
     { kind: 'run_started', at, run: id, name, workflow, options },
     ...run.agents.map(({ id: agent, state, parent, cwd, input, variables }) => {
-      return { kind: 'agent_started', at, agent, state, parent, cwd, input, variables } as const;
+      return { kind: 'agent_started', at, agent, state, parent, cwd, input: inputText(input), variables } as const;
     }),
     ...openingEvent(run, at),
   ];
 }
 
 /** Counts the step, and adds the end of the run if this step has brought it about. */
-function finishStep(before: Run, { run, events, others = [] }: Step, at: number): Step {
+function finishStep(before: Run, { run, events }: Step, at: number): Step {
   const status = deriveRunStatus(run);
   const settled = { ...run, status, seq: before.seq + 1 };
-  const mayEnd = before.status === 'running' || events.some(({ kind }) => kind === 'run_resumed');
+  // A run at rest gets another end if its clone is discarded that could not be pushed.
+  const mayEnd =
+    before.status === 'running' || before.status !== status || events.some(({ kind }) => kind === 'run_resumed');
   if (isLeavingWorkspace(run) && !(before.status === 'running' && isLeavingWorkspace(before)))
-    return { run: settled, events: [...events, ...leavingWorkspaceEvent(run, at)], others };
-  if (status === 'running' || !mayEnd) return { run: settled, events, others };
+    return { run: settled, events: [...events, ...leavingWorkspaceEvent(run, at)] };
+  if (status === 'running' || !mayEnd) return { run: settled, events };
   const { spentMicros, estimatedMicros, cannedMicros, tokens } = run.ledger;
   const ended: Event = { kind: 'run_ended', at, status, spentMicros, estimatedMicros, cannedMicros, tokens };
-  return { run: settled, events: [...events, ended], others };
+  return { run: settled, events: [...events, ended] };
 }

@@ -1,4 +1,4 @@
-import { workflowNameOf } from '../core/named-workflows.ts';
+import { workflowNameOf } from '../language/named-workflows.ts';
 import { type DiagramShape, isStateShape } from './diagram.ts';
 
 /** A workflow that another calls, with its states and their markers. */

@@ -1,14 +1,14 @@
-import type { Agent } from '../core/agent.ts';
-import type { Run } from '../core/run.ts';
-import { namesakeOf } from '../core/transitions/index.ts';
-import { placeOf } from '../core/worktree.ts';
-import { formatAgentLabel } from '../events/agent-labels.ts';
-import { formatJoinWait } from '../events/format.ts';
+import type { Agent } from '../core/run/agent.ts';
+import type { Run } from '../core/run/run.ts';
+import { placeOf } from '../core/run/worktree.ts';
 import type { EdgeTerm } from '../graph/edge-terms.ts';
 import { collectTransitions, type Edge, type EdgeTarget, type Graph, type GraphNode } from '../graph/graph.ts';
 import { groupBy } from '../graph/group-by.ts';
 import { prove } from '../graph/proof.ts';
 import { findResultPlaces, type ResultPlaces } from '../graph/result-places.ts';
+import { namesakeOf } from '../language/transitions/index.ts';
+import { formatAgentLabel } from '../render/agent-labels.ts';
+import { formatJoinWait } from '../render/format.ts';
 import type { Arrow, ArrowKind, Diagram, DiagramMarker, DiagramShape, PresentAgent, StateShape } from './diagram.ts';
 import { formatEdgeTerm, formatPayload } from './labels.ts';
 import { orderByDiscovery } from './order.ts';
@@ -43,7 +43,7 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
       const label = (callsOf.get(edge.from)?.size ?? 0) > 1 ? `return from ${targetName(edge.to)}` : 'return';
       builder.addArrow(edge.from, 'return', edge.return, label);
     }
-    // A join beside forks says where their parent goes on.
+    // A join beside forks says where their parent continues.
     if (edge.next !== null && !joins.has(connectionKey(edge.from, edge.next))) {
       const isGoto = edge.borrowsNext && gotos.has(connectionKey(edge.from, edge.next));
       builder.addArrow(edge.from, 'next', edge.next, isGoto ? 'goto (next)' : 'next');

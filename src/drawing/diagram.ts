@@ -1,7 +1,7 @@
-import type { Agent } from '../core/agent.ts';
-import type { WorktreePlace } from '../core/worktree.ts';
-import type { StateTally } from '../events/run-tally.ts';
+import type { Agent } from '../core/run/agent.ts';
+import type { WorktreePlace } from '../core/run/worktree.ts';
 import type { EdgeTerm } from '../graph/edge-terms.ts';
+import type { StateTally } from '../render/run-tally.ts';
 
 /**
  * The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, a guard, the evaluator of a
@@ -31,13 +31,13 @@ export interface Arrow {
   readonly kind: ArrowKind;
   readonly to: string;
   readonly labels: readonly string[];
-  /** What its labels say about workers. */
+  /** The part of its labels about workers. */
   readonly terms: readonly EdgeTerm['kind'][];
   /** How often agents took it; null if no run is drawn. */
   readonly times: number | null;
-  /** Whether it was taken although the workflow, as it is now, does not have it. */
+  /** True if it was taken although the workflow, as it is now, does not have it. */
   readonly unforeseen: boolean;
-  /** Whether it leads to one of several states that fit a name of which only a part is known. */
+  /** True if it leads to one of several states that fit a name of which only a part is known. */
   readonly computed: boolean;
 }
 
@@ -53,11 +53,11 @@ export interface StateShape {
   readonly description: string | null;
   readonly maxVisits: number | null;
   readonly maxVisitsPer: 'agent' | 'call';
-  /** Whether it may make transitions that no arrow shows. */
+  /** True if it may make transitions that no arrow shows. */
   readonly open: boolean;
   /** The states that an ambiguous name could mean. */
   readonly couldBe: readonly string[];
-  /** What a run did here; null if none is drawn, or if it was never here. */
+  /** The run's record of this state; null if no run is drawn or it never entered the state. */
   readonly tally: StateTally | null;
   /** The agents that are here now. */
   readonly agents: readonly PresentAgent[];
@@ -70,7 +70,7 @@ export interface StateShape {
 export interface DiagramMarker {
   readonly key: string;
   readonly kind: 'begin' | 'end' | 'caller' | 'any' | 'targetless';
-  /** Whether an agent passed it; always true if no run is drawn. */
+  /** True if an agent passed it; always true if no run is drawn. */
   readonly passed: boolean;
 }
 
@@ -90,9 +90,9 @@ export interface Diagram {
   readonly arrows: readonly Arrow[];
   /** The number of transitions: not that of arrows, as a tag may be several arrows and an arrow several tags. */
   readonly transitions: number;
-  /** Whether a run is drawn over it. */
+  /** True if a run is drawn over it. */
   readonly hasRun: boolean;
 }
 
-/** Whether a shape is a state and not a marker. */
+/** True if a shape is a state and not a marker. */
 export const isStateShape = (shape: DiagramShape): shape is StateShape => 'state' in shape;

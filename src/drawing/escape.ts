@@ -1,4 +1,4 @@
-import { formatJson } from '../core/json.ts';
+import { formatJson } from '../language/text/json.ts';
 
 /** Characters that XML does not allow, and those that change the direction of text. */
 const INVISIBLE =

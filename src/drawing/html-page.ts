@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { renderTemplate } from '../core/template.ts';
-import { formatCount } from '../events/format.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
+import { renderTemplate } from '../language/text/template.ts';
 import type { LintFinding } from '../lint/lint.ts';
 import { resolvePackageFile } from '../package-files.ts';
+import { formatCount } from '../render/format.ts';
 import type { Diagram, DiagramShape } from './diagram.ts';
+import { toSvg } from './draw-svg.ts';
 import { escapeMarkup, escapeScriptData } from './escape.ts';
 import { renderLegend } from './legend.ts';
 import { buildStateCards, listPageArrows, listWorkflowFindings } from './state-cards.ts';
 import type { TurnsByState } from './state-turns.ts';
-import { toSvg } from './svg.ts';
 
 /** The contents of a page besides the picture. */
 export interface GraphPageContents {

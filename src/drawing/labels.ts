@@ -1,6 +1,6 @@
-import { formatCount, formatDollars, formatElapsed } from '../events/format.ts';
-import { shorten } from '../events/text-width.ts';
 import type { EdgeTerm } from '../graph/edge-terms.ts';
+import { formatCount, formatDollars, formatElapsed } from '../render/format.ts';
+import { shorten } from '../render/text-width.ts';
 import type { Arrow, PresentAgent, StateShape } from './diagram.ts';
 import { replaceInvisible } from './escape.ts';
 
@@ -44,7 +44,7 @@ export const formatPayload = (payload: string): string => shortenLabel(payload, 
 export const formatEdgeTerm = ({ kind, value }: EdgeTerm): string =>
   value === null ? kind : `${kind} ${formatPayload(value)}`;
 
-/** Whether a run is drawn that was never in this state. States that cannot be entered are marked in another way. */
+/** True if a run is drawn that was never in this state. States that cannot be entered are marked in another way. */
 export const isUnvisited = (shape: StateShape, hasRun: boolean): boolean =>
   hasRun && shape.tally === null && shape.agents.length === 0 && explainUnenterable(shape) === null;
 
@@ -63,7 +63,7 @@ function listAgentNames(agents: readonly PresentAgent[]): readonly string[] {
 /** The phases that are not written behind an agent's name: what agents usually do, and `failed`, which has its own sign. */
 const UNMARKED_PHASES = new Set<PresentAgent['doing']>(['running', 'ready', 'failed']);
 
-/** Splits agents into those that may go on and those that failed. */
+/** Splits agents into those that may continue and those that failed. */
 export function splitByFailure(agents: readonly PresentAgent[]): {
   here: readonly PresentAgent[];
   failed: readonly PresentAgent[];

@@ -15,24 +15,24 @@ const SHAPE_DESCRIPTIONS: Readonly<Record<Exclude<DiagramShape['kind'], 'begin'>
 };
 
 const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin'>, string>> = {
-  goto: 'goto: the conversation goes on',
+  goto: 'goto: the conversation continues',
   reset: 'reset: with a new conversation',
   compact: 'compact: with a summary of the conversation',
   call: 'call: a subtask that knows the conversation',
   function: 'function: a subtask that knows nothing of it',
-  return: 'return: where the caller goes on',
+  return: 'return: where the caller continues',
   fork: 'fork: a worker starts',
-  next: 'next: where its parent goes on',
-  join: 'join: where it goes on once its workers are done',
+  next: 'next: where its parent continues',
+  join: 'join: where it continues once its workers are done',
   ask: 'ask: where the answer of a person goes',
   result: 'result',
-  back: 'result of a subtask: to where its caller goes on',
+  back: 'result of a subtask: to where its caller continues',
   guard: 'on …: the state failed, reached a limit or makes no progress',
   evaluator: 'evaluator: judges what the state answered, before its transition is made',
   mentioned: 'only named in the prompt, or shown in code',
 };
 
-/** What is written on the arrows of forks and joins. */
+/** The labels on the arrows of forks and joins. */
 const TERM_DESCRIPTIONS: Readonly<Record<EdgeTerm['kind'], string>> = {
   worktree: 'worktree: the worker gets a git worktree and a branch of its own',
   group: 'group …: the join waits only for workers of this group',

@@ -1,8 +1,8 @@
-import { formatPolicyTag } from '../core/reminder.ts';
-import type { State } from '../core/state.ts';
-import { formatCount } from '../events/format.ts';
 import type { WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
+import { formatPolicyTag } from '../language/reminder.ts';
+import type { State } from '../language/state.ts';
 import type { LintFinding } from '../lint/lint.ts';
+import { formatCount } from '../render/format.ts';
 import { type Diagram, isStateShape, type StateShape } from './diagram.ts';
 import { replaceInvisible } from './escape.ts';
 import { formatArrowLabel, formatVisitSummary, isUnvisited, splitByFailure } from './labels.ts';
@@ -15,7 +15,7 @@ export interface StateCard {
   readonly name: string;
   readonly kind: StateShape['kind'];
   readonly description: string;
-  /** What a run did here, in a line; empty if it was never here. */
+  /** One line about the run in this state; empty if it never entered it. */
   readonly done: string;
   readonly untaken: boolean;
   /** How many agents are here now, and how many failed here. */
@@ -41,7 +41,7 @@ export interface PageArrow {
   readonly to: string;
   readonly kind: string;
   readonly label: string;
-  /** What it leads to if that is no state, else empty. */
+  /** Its target if that is not a state, else empty. */
   readonly mark: string;
 }
 

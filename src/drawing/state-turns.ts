@@ -1,7 +1,8 @@
-import { turnRefOf } from '../core/due.ts';
-import type { Event, TurnEnded } from '../core/event.ts';
-import { AgentLabels } from '../events/agent-labels.ts';
-import { formatElapsed, formatEvent, formatLocalTime, listTurnSpending } from '../events/format.ts';
+import type { Event, TurnEnded } from '../core/run/event.ts';
+import { type CostCorrected, correctTurn } from '../core/run/worker-event.ts';
+import { turnRefOf } from '../core/turns/due.ts';
+import { AgentLabels } from '../render/agent-labels.ts';
+import { formatElapsed, formatEvent, formatLocalTime, listTurnSpending } from '../render/format.ts';
 import { replaceInvisible } from './escape.ts';
 
 /** A turn of a run, and what came of it. */
@@ -14,10 +15,10 @@ export interface PastTurn {
   readonly answer: ShownAnswer | null;
 }
 
-/** What a turn said in the end, as much of it as is shown. */
+/** The visible part of a turn's final answer. */
 export interface ShownAnswer {
   readonly text: string;
-  /** Whether text is left out, before or after it. */
+  /** True if text is left out, before or after it. */
   readonly isCut: boolean;
 }
 
@@ -56,6 +57,7 @@ export class TurnCollector {
   add(event: Event): void {
     this.labels.observe(event);
     if (event.kind === 'turn_ended') this.addTurn(event);
+    if (event.kind === 'cost_corrected') this.correct(event);
     if (OUTCOMES.has(event.kind) && 'agent' in event) this.addOutcome(event.agent, event);
     if (event.kind === 'agent_ended') this.labels.forget(event.agent);
   }
@@ -75,6 +77,16 @@ export class TurnCollector {
       entry.leftOut += 1;
     }
     this.open.set(end.agent, turn);
+  }
+
+  private correct(event: CostCorrected): void {
+    const turns = this.byState.get(turnRefOf(event).state)?.turns ?? [];
+    const at = turns.findIndex(({ end }) => end.agent === event.agent && end.turn === event.turn);
+    const turn = turns[at];
+    if (turn === undefined) return;
+    const corrected = { ...turn, end: correctTurn(turn.end, event) };
+    turns[at] = corrected;
+    if (this.open.get(event.agent) === turn) this.open.set(event.agent, corrected);
   }
 
   private addOutcome(agent: string, outcome: Event): void {

@@ -5,8 +5,8 @@ import { toGraphviz } from './graphviz.ts';
 import { FONT_SCALE } from './graphviz-attributes.ts';
 import { explainUnenterable, formatAgentLines, formatArrowLabel, formatVisitSummary, shortenLabel } from './labels.ts';
 
-/** Renders a diagram as an SVG document. Graphviz, which lays it out, is large and loaded only here. */
-export async function toSvg(diagram: Diagram): Promise<string> {
+/** Renders a diagram as an SVG document, in this thread. Graphviz, which lays it out, is large and loaded only here. */
+export async function toSvgHere(diagram: Diagram): Promise<string> {
   const { instance } = await import('@viz-js/viz');
   const viz = await instance();
   const { status, output, errors } = viz.renderFormats(toGraphviz(diagram), ['svg', 'plain']);

@@ -1,6 +1,6 @@
-import type { AgentStarted, Event, Transitioned } from '../core/event.ts';
-import { namesakeOf } from '../core/transitions/index.ts';
-import { RunTally, type StateTally } from '../events/run-tally.ts';
+import type { AgentStarted, Event, Transitioned } from '../core/run/event.ts';
+import { namesakeOf } from '../language/transitions/index.ts';
+import { RunTally, type StateTally } from '../render/run-tally.ts';
 import type { ArrowKind } from './diagram.ts';
 
 /** A transition and how often agents took it. `to` is null if it ended the agent. */

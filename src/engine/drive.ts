@@ -1,22 +1,23 @@
-import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
-import type { AppliedStep } from '../core/event.ts';
-import type { Run } from '../core/run.ts';
-import type { Signal } from '../core/signal.ts';
+import { commandsOf } from '../core/command.ts';
+import { type AppliedStep, withChange } from '../core/run/change.ts';
+import type { Run } from '../core/run/run.ts';
+import type { Signal } from '../core/signals/signal.ts';
 import { step } from '../core/step.ts';
-import { TurnScheduler } from '../core/turn-scheduler.ts';
-import type { Inbox } from './inbox.ts';
+import { type ClaudeTurn, endedTurnsOf, type ScriptTurn, type Turn } from '../core/turns/due.ts';
+import { TurnScheduler } from '../core/turns/turn-scheduler.ts';
+import type { SignalQueue } from './signal-queue.ts';
 import type { World } from './world.ts';
 
 /**
  * Drives a run until nothing is due any more. Each round applies the signals that have come, lets due turns begin, puts
- * all of that on disk at once, and only then starts anything: the end of one turn and the intent of the next share one
+ * all of that on disk at once, and only then does anything: the end of one turn and the intent of the next share one
  * sync. Once `leaving` is aborted and its reader was woken up, it begins nothing more and returns when the running turns have
- * ended: the run goes on in another process.
+ * ended: the run continues in another process.
  */
 export async function drive(
   initial: Run,
   world: World,
-  signals: Inbox<Signal>,
+  signals: SignalQueue<Signal>,
   leaving: Pick<AbortSignal, 'aborted'> = { aborted: false },
 ): Promise<Run> {
   let run = initial;
@@ -46,17 +47,22 @@ export async function drive(
   for (;;) {
     const steps: AppliedStep[] = [];
     const applySignal = (signal: Signal): void => {
-      const next = step(run, signal);
-      steps.push({ before: run, step: next });
-      run = next.run;
-      scheduler.update(signal, next);
+      const applied = withChange(run, step(run, signal));
+      steps.push(applied);
+      run = applied.step.run;
+      scheduler.update(signal, applied);
     };
     for (const signal of signals.drain()) applySignal(signal);
     const begun = leaving.aborted ? [] : scheduler.due().filter(isNew);
     for (const signal of await Promise.all(begun.map(world.prepare))) applySignal(signal);
-    if (steps.length > 0) await world.save(steps);
-    for (const applied of steps) world.notify(applied.step.events);
-    // What is needless ends before the next turn of the same agent starts; a cancelled turn that is adopted, right after.
+    if (steps.length > 0) {
+      await world.save(steps);
+      const saved = steps.map((applied) => applied.step);
+      world.release(run, saved.flatMap(endedTurnsOf));
+      world.deliver(saved.flatMap(commandsOf));
+      for (const { events } of saved) world.notify(events);
+    }
+    // Needless turns end before the next turn of the same agent starts; a cancelled turn that is adopted ends right after.
     endUnneeded();
     if (leaving.aborted && runningTurns === 0 && signals.isEmpty) return run;
     const ready = leaving.aborted ? [] : scheduler.due();

@@ -1,8 +1,16 @@
-import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
-import type { AppliedStep, Event } from '../core/event.ts';
-import type { Began, Signal, Unreadable, Unrecorded } from '../core/signal.ts';
+import type { Command } from '../core/command.ts';
+import type { AppliedStep } from '../core/run/change.ts';
+import type { Event } from '../core/run/event.ts';
+import type { Run } from '../core/run/run.ts';
+import type { Began, Signal, Unreadable, Unrecorded } from '../core/signals/signal.ts';
+import type { ClaudeTurn, ScriptTurn, Turn, TurnRef } from '../core/turns/due.ts';
 
-/** Everything that the loop needs from outside: turns, the disk and the observers of a run. */
+/**
+ * Everything that the loop needs from outside: turns, the disk and the observers of a run.
+ *
+ * `release`, `deliver` and `notify` follow the save of their steps, in this order. A crash in between loses them: a resume finds out
+ * from the run what is left to do. They never throw.
+ */
 export interface World {
   /** Prepares a turn without starting anything; reports that it is ready or why it cannot begin. */
   prepare(turn: ClaudeTurn | ScriptTurn): Promise<Began | Unreadable | Unrecorded>;
@@ -12,6 +20,10 @@ export interface World {
   end(agent: string): void;
   /** Puts steps on disk. Once it has failed, nothing may be started. */
   save(steps: readonly AppliedStep[]): Promise<void>;
-  /** Passes events to the observers. It never throws. */
+  /** Lets go of what the saved run does not need any more: conversations, and the folders of the turns that have ended. */
+  release(run: Run, endedTurns: readonly TurnRef[]): void;
+  /** Passes the requests of people that are on record to the running turns. */
+  deliver(commands: readonly Command[]): void;
+  /** Passes events to the observers. */
   notify(events: readonly Event[]): void;
 }

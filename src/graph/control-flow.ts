@@ -1,4 +1,4 @@
-import { isWorkflowTag, namesakeOf } from '../core/transitions/index.ts';
+import { isWorkflowTag, namesakeOf } from '../language/transitions/index.ts';
 import type { Edge, EdgeTarget, Graph } from './graph.ts';
 
 /** One way out of a state. States are numbers here. */
@@ -59,7 +59,7 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
   };
 }
 
-/** Whether a state's file says that it can answer in this way; what its evaluators and guards do is no answer. */
+/** True if a state's file says that it can answer in this way; what its evaluators and guards do is no answer. */
 export const isAnswer = ({ origin, evaluator }: Edge): boolean =>
   origin !== 'mentioned' && origin !== 'guard' && evaluator === null;
 

@@ -1,4 +1,4 @@
-import { isAttributeWord, startsWorkers, type TagName } from '../core/transitions/index.ts';
+import { isAttributeWord, startsWorkers, type TagName } from '../language/transitions/index.ts';
 import { formatNamePattern } from './state-resolver.ts';
 
 /** Something that a tag says about workers and that belongs on its arrow: their worktree or group, or which of them a join awaits. */

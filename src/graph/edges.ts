@@ -1,7 +1,7 @@
-import { hasOpenState, implicitTag, namedStates, type Policy, type PolicyEntry, permits } from '../core/policy.ts';
-import { STATE_ATTRIBUTES, type Tag } from '../core/tag.ts';
-import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
-import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
+import { hasOpenState, implicitTag, namedStates, type Policy, type PolicyEntry, permits } from '../language/policy.ts';
+import { STATE_ATTRIBUTES, type Tag } from '../language/tags/tag.ts';
+import { hasUnknownPart, UNKNOWN } from '../language/tags/tag-mentions.ts';
+import { type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
 import {
   isContinuation,
   namesakeOf,
@@ -9,8 +9,8 @@ import {
   type TagName,
   TRANSITIONS,
   takesAttribute,
-} from '../core/transitions/index.ts';
-import type { Transition } from '../core/transitions/transition.ts';
+} from '../language/transitions/index.ts';
+import type { Transition } from '../language/transitions/transition.ts';
 import { termsIn } from './edge-terms.ts';
 import { variablesIn } from './fork-variables.ts';
 import { type Edge, type EdgeTarget, targetsOf } from './graph.ts';
@@ -23,6 +23,7 @@ import {
   isUnlikelyStateName,
 } from './partial-names.ts';
 import { hasInput, passesInput } from './passed-input.ts';
+import { findLiteralWords } from './prompt-tags.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import { formatNamePattern, type StateResolver } from './state-resolver.ts';
 
@@ -31,10 +32,7 @@ export function findStateEdges(analysis: StateAnalysis, resetStack: 'keep' | 'cl
   const { policy } = analysis.source.state.rules;
   const builder = new EdgeBuilder(analysis, resetStack);
   if (policy.length > 0)
-    return policy.flatMap((entry, index) => [
-      ...builder.fromPolicyEntry(entry, index),
-      ...unique(builder.fromOpenEntry(entry)),
-    ]);
+    return policy.flatMap((entry, index) => (builder.canAnswer(entry) ? builder.fromPolicyEntry(entry, index) : []));
   const edges = unique([
     ...builder.expandedTags.flatMap((tag) => builder.fromExpandedTag(tag)),
     ...builder.fromUnclosedTags(),
@@ -47,7 +45,7 @@ export function findStateEdges(analysis: StateAnalysis, resetStack: 'keep' | 'cl
 export const findPatternEdge = (analysis: StateAnalysis, instead: PolicyEntry, resetStack: 'keep' | 'clear'): Edge =>
   new EdgeBuilder(analysis, resetStack).fromPattern(instead);
 
-/** Collects the names of the states in which the parent of forks may go on, from the tags of a text. */
+/** Collects the names of the states in which the parent of forks may continue, from the tags of a text. */
 export function findForkContinuations(tags: readonly PlacedTag[]): readonly string[] {
   const names = tags.flatMap(({ name, tag }) =>
     isContinuation(name) ? tag.body : startsWorkers(name) ? (tag.attributes.next ?? []) : [],
@@ -64,14 +62,6 @@ function findContinuationsBesideForks({ paths }: StateAnalysis): readonly string
   );
   const found = outputsWithForks.flatMap((output) => ('continuation' in output ? (output.continuation ?? []) : []));
   return found.length === 0 ? undefined : [...new Set(found)];
-}
-
-/** Finds the words that a prompt may tell its agent to write literally: `word=…`, and words in quotes or code. */
-export function findLiteralWords(prompt: string): ReadonlySet<string> {
-  const found = prompt.matchAll(
-    /(?<![\p{L}\p{N}_-])(?:([\p{L}_][\p{L}\p{N}_-]*)\s*=|[`"']([\p{L}_][\p{L}\p{N}_-]*)[`"'])/gu,
-  );
-  return new Set([...found].flatMap(([, assigned, quoted]) => assigned ?? quoted ?? []));
 }
 
 /** More continuations than these count as any state. */
@@ -99,6 +89,17 @@ class EdgeBuilder {
     this.mentionsInput = analysis.kind === 'prompt' && text.includes('input') && findLiteralWords(text).has('input');
   }
 
+  /** True if a state may answer with an entry: a script whose tags are all known, only with one that it prints. */
+  canAnswer(entry: PolicyEntry): boolean {
+    const { kind, open } = this.analysis;
+    const isUnknown = ({ tag, isPartial }: CandidateTag): boolean =>
+      isPartial || [tag.body, ...Object.values(tag.attributes)].some(hasUnknownPart);
+    const lacksNext = ({ name, tag }: CandidateTag): boolean =>
+      startsWorkers(name) && tag.attributes.next === undefined;
+    const mayPrint = (tag: CandidateTag): boolean => isUnknown(tag) || lacksNext(tag) || this.matches(entry, tag);
+    return kind === 'prompt' || open || this.expandedTags.some(mayPrint);
+  }
+
   fromPolicyEntry(entry: PolicyEntry, index: number): readonly Edge[] {
     const { policy } = this.analysis.source.state.rules;
     const { attributes, tag: name } = entry;
@@ -113,13 +114,14 @@ class EdgeBuilder {
       ...this.targets(name, entry.target, attributes),
       payload: entry.payload ?? null,
       clearsStack: this.clearsStack(name, stack),
-      origin: implicitTag(policy) === undefined ? 'policy' : 'implicit',
+      origin: this.analysis.kind === 'script' || implicitTag(policy) === undefined ? 'policy' : 'implicit',
       passesInput: passesInput(name, attributes, handsOver),
       variables: variablesIn(name, [attributes, ...attributeSets]),
       terms: termsIn(name, [attributes, ...attributeSets]),
     };
     const timeouts = attributeSets.flatMap((each) => this.fromTimeout(edge, each));
-    return unique([edge, ...this.fromTimeout(edge, attributes), ...timeouts]);
+    const own = unique([edge, ...this.fromTimeout(edge, attributes), ...timeouts]);
+    return [...own, ...unique(this.fromOpenEntry(entry))];
   }
 
   /** Makes the edge that is taken when the time is over, if the tag has one. */
@@ -150,7 +152,7 @@ class EdgeBuilder {
   }
 
   /** Makes edges for the tags in the text that an entry permits, if the entry leaves the state to the agent. */
-  fromOpenEntry(entry: PolicyEntry): readonly Edge[] {
+  private fromOpenEntry(entry: PolicyEntry): readonly Edge[] {
     if (!hasOpenState(entry)) return [];
     const requested = this.expandedTags.filter((placed) => placed.sure && this.matches(entry, placed));
     return requested.flatMap((placed) => this.fromTag(placed)).filter(leadsToStatesOnly);
@@ -272,7 +274,7 @@ class EdgeBuilder {
   }
 }
 
-/** Whether a policy of these entries permits a tag. */
+/** True if a policy of these entries permits a tag. */
 export function permitsTag(entries: Policy, tag: Tag, names: StateResolver): boolean {
   const written = [tag.body, ...STATE_ATTRIBUTES.map((key) => tag.attributes[key])].filter(
     (name) => name !== undefined,
@@ -286,7 +288,7 @@ const leadsToStatesOnly = (edge: Edge): boolean => targetsOf(edge).every(({ kind
 
 const attributesOf = ({ tag }: PlacedTag) => tag.attributes;
 
-/** Whether a tag has attributes other than the states that it leads to. */
+/** True if a tag has attributes other than the states that it leads to. */
 const hasOtherAttributes = ({ tag }: PlacedTag): boolean =>
   Object.keys(tag.attributes).some((key) => !(STATE_ATTRIBUTES as readonly string[]).includes(key));
 

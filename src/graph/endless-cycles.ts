@@ -11,7 +11,7 @@ import {
 import { findStronglyConnected, hasCycle } from './strongly-connected.ts';
 import { findTermination, type TerminationFacts } from './termination.ts';
 
-/** What is known about the control flow of a workflow before its cycles are looked for. */
+/** The control flow of a workflow, as input for the search for cycles. */
 export interface FlowFacts {
   readonly flow: ControlFlow;
   readonly ends: TerminationFacts;
@@ -25,7 +25,7 @@ export interface EndlessCycle {
   /** It repeats itself, calls deeper and deeper, forks in each round, or consists of workers that fork their like. */
   readonly kind: 'loop' | 'recursion' | 'forks' | 'generations';
   readonly states: readonly number[];
-  /** Whether `max_visits` stops it. */
+  /** True if `max_visits` stops it. */
   readonly bounded: boolean;
   /** `called` if it can only be entered by a call, which then never returns. */
   readonly level: StackLevel;

@@ -1,5 +1,5 @@
-import { describeEvaluator } from '../core/evaluator.ts';
-import { WHOLE_FILE } from '../core/text-position.ts';
+import { describeEvaluator } from '../language/evaluator.ts';
+import { WHOLE_FILE } from '../language/text/text-position.ts';
 import { findPatternEdge, findStateEdges } from './edges.ts';
 import { type Edge, type EdgeTarget, type EvaluatorUse, targetsOf } from './graph.ts';
 import type { StateAnalysis } from './state-analysis.ts';
@@ -44,7 +44,7 @@ const withoutPolicy = (analysis: StateAnalysis): StateAnalysis => ({
   source: { ...analysis.source, state: { ...analysis.source.state, rules: { policy: [], maxVisits: null } } },
 });
 
-/** Whether an edge is one of those that a policy entry stands for. */
+/** True if an edge is one of those that a policy entry stands for. */
 function includes(entry: Edge, edge: Edge): boolean {
   const isSame = (permitted: EdgeTarget | null, wanted: EdgeTarget | null): boolean =>
     permitted?.kind !== 'state' || wanted?.kind !== 'state' || permitted.file === wanted.file;

@@ -1,10 +1,10 @@
-import { compilePattern } from '../core/evaluator.ts';
-import { type Evaluator, implicitTag, namedStates, type Policy, permits } from '../core/policy.ts';
-import { isPrompt, resolveState, type Scope } from '../core/state-names.ts';
-import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
+import { compilePattern } from '../language/evaluator.ts';
+import { type Evaluator, implicitTag, namedStates, type Policy, permits } from '../language/policy.ts';
+import { isPrompt, resolveState, type Scope } from '../language/state-names.ts';
+import { type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
 import type { EntryPositions, StateSource } from './workflow-source.ts';
 
-/** What keeps an evaluator from doing what it says. */
+/** The reasons why an evaluator cannot work as written. */
 export interface EvaluatorProblem {
   readonly at: TextPosition;
   readonly message: string;

@@ -1,6 +1,6 @@
-import { isBuiltInAttribute } from '../core/tag.ts';
-import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
-import { isAttributeWord, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import { isBuiltInAttribute } from '../language/tags/tag.ts';
+import { hasUnknownPart, UNKNOWN } from '../language/tags/tag-mentions.ts';
+import { isAttributeWord, type TagName, TRANSITIONS } from '../language/transitions/index.ts';
 
 /** The variables that a fork sets. */
 export function variablesIn(

@@ -1,6 +1,6 @@
-import type { GuardOutcome, Guards } from '../core/guards.ts';
-import type { TextPosition } from '../core/text-position.ts';
-import type { TagName } from '../core/transitions/index.ts';
+import type { GuardOutcome, Guards } from '../language/guards.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
+import type { TagName } from '../language/transitions/index.ts';
 import type { EdgeTerm } from './edge-terms.ts';
 import { uniqueBy } from './group-by.ts';
 
@@ -28,11 +28,11 @@ export interface Edge {
   readonly return: EdgeTarget | null;
   /** The state in which the parent of a worker continues. */
   readonly next: EdgeTarget | null;
-  /** Whether another tag of the same answer names `next`, such as a goto. */
+  /** True if another tag of the same answer names `next`, such as a goto. */
   readonly borrowsNext: boolean;
-  /** Whether it is taken when the time for something is over, such as that for an answer. */
+  /** True if it is taken when the time for something is over, such as that for an answer. */
   readonly timesOut: boolean;
-  /** Whether it empties the return stack. */
+  /** True if it empties the return stack. */
   readonly clearsStack: boolean;
   /**
    * Where the edge comes from: the policy, a policy with a single transition that needs no tag (`implicit`), or a tag in the
@@ -45,11 +45,11 @@ export interface Edge {
   readonly at: TextPosition;
   /** The evaluator that overrides the answer of the state with it: a file or a pattern; null for the state's own. */
   readonly evaluator: string | null;
-  /** Whether it passes a `{{result}}` to the state it leads to. */
+  /** True if it passes a `{{result}}` to the state it leads to. */
   readonly passesInput: 'always' | 'perhaps' | 'never';
   /** The variables that it is known to set for a worker. */
   readonly variables: readonly string[];
-  /** What it says about workers: their worktree and group, and which of them a join waits for. */
+  /** Its attributes about workers: worktree, group, and the workers that a join waits for. */
   readonly terms: readonly EdgeTerm[];
 }
 
@@ -58,10 +58,10 @@ export interface GraphNode {
   readonly state: string;
   readonly kind: 'prompt' | 'script' | 'missing';
   readonly maxVisits: number | null;
-  /** Whether `max_visits` counts for the whole agent or for one call. */
+  /** The scope that `max_visits` counts in: the whole agent, or one call. */
   readonly maxVisitsPer: Guards['maxVisitsPer'];
   readonly description: string | null;
-  /** Whether it may make transitions that the edges do not show. */
+  /** True if it may make transitions that the edges do not show. */
   readonly open: boolean;
   /** The states that an ambiguous name could mean; empty for all others. */
   readonly couldBe: readonly string[];
@@ -86,7 +86,7 @@ export interface EvaluatorUse {
   readonly file: string;
 }
 
-/** Whether an edge is a transition that can be made, and not only a mention or a mistake. */
+/** True if an edge is a transition that can be made, and not only a mention or a mistake. */
 export const isPossibleTransition = (edge: Edge): boolean =>
   edge.origin !== 'mentioned' && targetsOf(edge).every(({ kind }) => kind !== 'missing');
 

@@ -1,5 +1,5 @@
-import { GUARD_OUTCOMES, startsNewSession } from '../core/guards.ts';
-import { WHOLE_FILE } from '../core/text-position.ts';
+import { GUARD_OUTCOMES, startsNewSession } from '../language/guards.ts';
+import { WHOLE_FILE } from '../language/text/text-position.ts';
 import type { Edge, EdgeTarget } from './graph.ts';
 import type { StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';

@@ -1,11 +1,11 @@
-import { isStateFile } from '../core/state-names.ts';
-import { STATE_ATTRIBUTES } from '../core/tag.ts';
-import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
-import { TRANSITIONS, takesAttribute } from '../core/transitions/index.ts';
+import { isStateFile } from '../language/state-names.ts';
+import { STATE_ATTRIBUTES } from '../language/tags/tag.ts';
+import { hasUnknownPart, UNKNOWN } from '../language/tags/tag-mentions.ts';
+import { TRANSITIONS, takesAttribute } from '../language/transitions/index.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';
 
-/** Whether a name in a prompt stands for one that the agent is to choose: `STATE`, `[NAME].md`, `…`, or nothing at all. */
+/** True if a name in a prompt stands for one that the agent is to choose: `STATE`, `[NAME].md`, `…`, or nothing at all. */
 const isPlaceholderName = (name: string): boolean =>
   hasUnknownPart(name) || name.trim() === '' || PLACEHOLDER.test(name);
 
@@ -56,12 +56,12 @@ const withState = (
 ): PlacedTag['tag'] =>
   key === 'body' ? { ...tag, body: state } : { ...tag, attributes: { ...tag.attributes, [key]: state } };
 
-/** Whether a name that finds no state is chosen at run time. Only prompts are templates. */
+/** True if a name that finds no state is chosen at run time. Only prompts are templates. */
 export const isNameDecidedAtRuntime = (name: string, { kind }: StateAnalysis): boolean =>
   kind === 'script' ? name.includes(UNKNOWN) : isPlaceholderName(name);
 
 /**
- * Whether a value that a script might put into a tag is hardly meant for it: it neither ends like a state nor comes
+ * True if a value that a script might put into a tag is hardly meant for it: it neither ends like a state nor comes
  * near the name of one. A script may hold `none` in the variable that later holds the next state.
  */
 export const isUnlikelyStateName = (state: string, { filled = false }: PlacedTag, names: StateResolver): boolean =>

@@ -1,9 +1,9 @@
 import type { SureMention } from '../bash/script-tags.ts';
-import { findRegions, type Region } from '../core/markup.ts';
-import { implicitTag, type Policy } from '../core/policy.ts';
-import { STATE_ATTRIBUTES } from '../core/tag.ts';
-import { readTagMentions, type TagMention, type UnclosedMention } from '../core/tag-mentions.ts';
-import { TRANSITIONS, takesAttribute } from '../core/transitions/index.ts';
+import { implicitTag, type Rules } from '../language/policy.ts';
+import { STATE_ATTRIBUTES } from '../language/tags/tag.ts';
+import { readTagMentions, type TagMention, type UnclosedMention } from '../language/tags/tag-mentions.ts';
+import { findRegions, type Region } from '../language/text/markup.ts';
+import { TRANSITIONS, takesAttribute } from '../language/transitions/index.ts';
 
 /** The tags in the text of a prompt. */
 export interface PromptTags {
@@ -16,8 +16,17 @@ export interface PromptTags {
   readonly tagsInCode: readonly TagMention[];
 }
 
-/** Reads the tags of a prompt. `isState` says whether a name could be that of a state, in any letter case. */
-export function readPromptTags(text: string, policy: Policy, isState: (name: string) => boolean): PromptTags {
+/**
+ * Reads the tags of a prompt. `isState` says whether a name could be that of a state, in any letter case. A prompt whose
+ * transition is forced has none: a run ignores what its agent writes.
+ */
+export function readPromptTags(
+  text: string,
+  { policy, forceImplicit = false }: Pick<Rules, 'policy' | 'forceImplicit'>,
+  isState: (name: string) => boolean,
+): PromptTags {
+  if (forceImplicit && implicitTag(policy) !== undefined)
+    return { tags: [], expandedTags: [], unclosedTags: [], tagsInCode: [] };
   const { tags, unclosedTags } = readTagMentions(text);
   const isExample = implicitTag(policy) === undefined || tags.length === 0 ? () => false : createCodeCheck(text);
   const all = tags.map((tag) => ({ ...tag, sure: !isExample(tag.offset) }));
@@ -72,3 +81,11 @@ export const findCodeBlocks = (text: string): readonly Region[] =>
 
 /** Lines between two lines of nothing but marks; a language may be named on the first. */
 const FENCED = /^(?:`{3,}[^`\n]*|~{3,}[^\n]*)\n(?:[\s\S]*\n)?[ \t]*(?:`{3,}|~{3,})[ \t\r]*$/;
+
+/** Finds the words that a prompt may tell its agent to write literally: `word=…`, and words in quotes or code. */
+export function findLiteralWords(prompt: string): ReadonlySet<string> {
+  const found = prompt.matchAll(
+    /(?<![\p{L}\p{N}_-])(?:([\p{L}_][\p{L}\p{N}_-]*)\s*=|[`"']([\p{L}_][\p{L}\p{N}_-]*)[`"'])/gu,
+  );
+  return new Set([...found].flatMap(([, assigned, quoted]) => assigned ?? quoted ?? []));
+}

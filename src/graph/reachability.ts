@@ -1,6 +1,6 @@
-import type { GuardOutcome } from '../core/guards.ts';
-import type { TextPosition } from '../core/text-position.ts';
-import type { TagName } from '../core/transitions/index.ts';
+import type { GuardOutcome } from '../language/guards.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
+import type { TagName } from '../language/transitions/index.ts';
 import type { ControlFlow, FlowExit } from './control-flow.ts';
 
 /** The kind of a move from state to state. A `back` leads from the caller to where a call returns, after the whole call. */

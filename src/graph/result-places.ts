@@ -4,11 +4,11 @@ import { findReachability, type MoveLookup, type Reachability } from './reachabi
 
 /** Where the result of a state leads. */
 export interface ResultPlaces {
-  /** The states in which a caller goes on. */
+  /** The states in which a caller continues. */
   readonly returnsTo: readonly string[];
-  /** Whether it also returns to places that are not known, or are too many. */
+  /** True if it also returns to places that are not known, or are too many. */
   readonly returnsElsewhere: boolean;
-  /** Whether it can end the agent. */
+  /** True if it can end the agent. */
   readonly ends: boolean;
 }
 

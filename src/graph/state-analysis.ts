@@ -1,14 +1,18 @@
 import { readScriptTags, type ScriptTags, type SureMention } from '../bash/script-tags.ts';
-import { fileInWorkflow } from '../core/named-workflows.ts';
-import { stem } from '../core/state-names.ts';
-import type { UnclosedMention } from '../core/tag-mentions.ts';
-import type { TextPosition } from '../core/text-position.ts';
+import { fileInWorkflow } from '../language/named-workflows.ts';
+import { stem } from '../language/state-names.ts';
+import type { UnclosedMention } from '../language/tags/tag-mentions.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import { readPromptTags } from './prompt-tags.ts';
 import { newResolvers, type StateResolver } from './state-resolver.ts';
 import { positionInBody, type StateSource, type WorkflowSource } from './workflow-source.ts';
 
 /** A tag in a state's file. */
-export type PlacedTag = Omit<SureMention, 'offset'> & { readonly at: TextPosition };
+export type PlacedTag = Omit<SureMention, 'offset' | 'nameOffsets'> & {
+  readonly at: TextPosition;
+  /** Where names of states are written that are not in the tag, by attribute; that of the tag's text has the empty name. */
+  readonly namesAt?: Readonly<Record<string, TextPosition>>;
+};
 
 /** A state's file with everything that was read from it. */
 export interface StateAnalysis {
@@ -28,9 +32,9 @@ export interface StateAnalysis {
   readonly tagsInCode: readonly PlacedTag[];
   /** The paths through a shell script, if they are known. */
   readonly paths: ScriptTags['paths'];
-  /** Whether it may make transitions that its file does not show. */
+  /** True if it may make transitions that its file does not show. */
   readonly open: boolean;
-  /** Whether its frontmatter has errors, so that not all of it is known. */
+  /** True if its frontmatter has errors, so that not all of it is known. */
   readonly broken: boolean;
   /** The position of an offset in `source.state.text`. */
   positionAt(offset: number): TextPosition;
@@ -54,18 +58,22 @@ function analyzeState(source: StateSource, names: StateResolver, isState: (name:
   const { file, state, findings } = source;
   const positionAt = createBodyLookup(source);
   const placed = <T extends { offset: number }>({ offset, ...rest }: T) => ({ ...rest, at: positionAt(offset) });
+  const placedTag = ({ nameOffsets = {}, ...tag }: SureMention): PlacedTag => {
+    const names = Object.entries(nameOffsets).map(([key, offset]) => [key, positionAt(offset)] as const);
+    return { ...placed(tag), ...(names.length > 0 && { namesAt: Object.fromEntries(names) }) };
+  };
   const broken = findings.some(({ level }) => level === 'error');
   const reading =
     state.kind === 'script'
       ? { ...readScriptTags(file, state.text), tagsInCode: [] }
-      : { ...readPromptTags(state.text, state.rules.policy, isState), paths: undefined, open: false };
+      : { ...readPromptTags(state.text, state.rules, isState), paths: undefined, open: false };
   return {
     file,
     kind: state.kind,
     source,
     names,
     tags: reading.tags.map(placed),
-    expandedTags: reading.expandedTags.map(placed),
+    expandedTags: reading.expandedTags.map(placedTag),
     unclosedTags: reading.unclosedTags.map(placed),
     tagsInCode: reading.tagsInCode.map((tag) => placed({ ...tag, sure: false })),
     paths: reading.paths,

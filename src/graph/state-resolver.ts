@@ -1,5 +1,4 @@
-import { memoizeByName } from '../core/memoize.ts';
-import { nameState, workflowNameOf } from '../core/named-workflows.ts';
+import { nameState, workflowNameOf } from '../language/named-workflows.ts';
 import {
   isStateFile,
   nearestState,
@@ -8,8 +7,9 @@ import {
   runsOn,
   type Scope,
   stem,
-} from '../core/state-names.ts';
-import { UNKNOWN } from '../core/tag-mentions.ts';
+} from '../language/state-names.ts';
+import { UNKNOWN } from '../language/tags/tag-mentions.ts';
+import { memoizeByName } from '../language/text/memoize.ts';
 import { groupBy } from './group-by.ts';
 import { sourceScope, specKey, type WorkflowSource } from './workflow-source.ts';
 
@@ -68,7 +68,7 @@ function newStateResolver(source: WorkflowSource, workflow: string | null): Stat
   const resolve = memoizeByName((name): Resolution => {
     const found = resolveState(name, { ...rest, files: candidates(name) });
     if (found.kind === 'found') return { kind: 'found', file: nameFile(found.file) };
-    // What else there is decides what to say of these.
+    // The message depends on the other files.
     const needsAll = found.kind === 'foreign' || (found.kind === 'unknown' && maySearch());
     return needsAll ? resolveState(name, scope) : found;
   });

@@ -44,7 +44,7 @@ export function findStronglyConnected(
   return components;
 }
 
-/** Whether some path among these nodes leads back to where it began. */
+/** True if some path among these nodes leads back to where it began. */
 export function hasCycle(nodes: readonly number[], next: (node: number) => readonly number[]): boolean {
   return findStronglyConnected(nodes, next).some(
     ([first = 0, second]) => second !== undefined || next(first).includes(first),

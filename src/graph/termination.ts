@@ -2,9 +2,9 @@ import type { ControlFlow } from './control-flow.ts';
 
 /** Facts about how agents can end, by number of the state. */
 export interface TerminationFacts {
-  /** Whether the state can lead to a `<result>` with the return stack as it was, so that a call of it can return. */
+  /** True if the state can lead to a `<result>` with the return stack as it was, so that a call of it can return. */
   readonly returns: readonly boolean[];
-  /** Whether an agent can end from here, if need be by clearing the return stack. */
+  /** True if an agent can end from here, if need be by clearing the return stack. */
   readonly ends: readonly boolean[];
 }
 

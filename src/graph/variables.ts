@@ -1,8 +1,8 @@
-import { memoizeByName } from '../core/memoize.ts';
-import { UNKNOWN } from '../core/tag-mentions.ts';
-import { isResultPath } from '../core/template.ts';
-import { findLiteralWords } from './edges.ts';
+import { stripTags, UNKNOWN } from '../language/tags/tag-mentions.ts';
+import { memoizeByName } from '../language/text/memoize.ts';
+import { isResultPath } from '../language/text/template.ts';
 import type { Edge } from './graph.ts';
+import { findLiteralWords } from './prompt-tags.ts';
 import type { Proof } from './proof.ts';
 import { type FlowMove, findReachability, type PathStep, toPathStep } from './reachability.ts';
 import type { StateAnalysis } from './state-analysis.ts';
@@ -32,12 +32,39 @@ export function findStatesWithResult({ flow, moves, reach }: Proof): ReadonlySet
   const withResult = new Set(flow.entry === null ? flow.names.keys() : [flow.entry]);
   for (const state of flow.names.keys()) {
     if (!reach.has(state) || state === flow.any) continue;
-    for (const { to, how, exit } of moves(state)) {
-      const handsOver = exit.edge === null || exit.edge.passesInput !== 'never';
-      if (how === 'back' || (handsOver && how !== 'next')) withResult.add(to);
-    }
+    for (const move of moves(state)) if (mayHandOver(move)) withResult.add(move.to);
   }
   return withResult.has(flow.any) ? new Set(flow.names.keys()) : withResult;
+}
+
+/** True if a move may hand a `{{result}}` over. */
+export const mayHandOver = ({ how, exit }: FlowMove): boolean =>
+  how === 'back' || (how !== 'next' && (exit.edge === null || exit.edge.passesInput !== 'never'));
+
+/** Finds a path to a state whose last step surely can be made and is one of these; empty if there is none. */
+export function findArrival(proof: Proof, state: number, isSelected: (move: FlowMove) => boolean): readonly PathStep[] {
+  const { flow, moves, reach } = proof;
+  const before = [...flow.names.keys()].filter((from) => reach.has(from) && from !== flow.any);
+  before.sort((a, b) => reach.distance(a) - reach.distance(b));
+  for (const from of before) {
+    const arrivals = moves(from).filter((each) => each.to === state);
+    const move = arrivals.find((each) => isCertain(each, proof) && isOwnArrival(each, arrivals) && isSelected(each));
+    if (move !== undefined) return [...reach.pathTo(from), toPathStep(flow, from, move)];
+  }
+  return [];
+}
+
+/**
+ * True if a move is made by itself: a tag beside a fork may take the parent to the same state, and what an evaluator does the
+ * agent may leave to it.
+ */
+function isOwnArrival({ how, exit: { edge } }: FlowMove, arrivals: readonly FlowMove[]): boolean {
+  if (edge === null) return false;
+  if (how === 'next')
+    return !edge.borrowsNext && !arrivals.some((other) => other.how === 'step' && other.exit.edge?.evaluator === null);
+  return (
+    edge.origin !== 'policy' || edge.evaluator !== null || !arrivals.some(({ exit }) => exit.edge?.evaluator != null)
+  );
 }
 
 /** The names of some variables, or all that there could be. */
@@ -50,15 +77,16 @@ function findForkVariables(
   used: ReadonlySet<string>,
 ): VariableSet {
   if (edge === null || edge.variables.some((name) => name.includes(UNKNOWN))) return 'all';
-  const literalWords = analysis?.kind === 'prompt' ? findLiteralWords(analysis.source.state.text) : [];
+  // Attributes of another tag of the prompt need not apply to this one.
+  const literalWords = analysis?.kind === 'prompt' ? findLiteralWords(stripTags(analysis.source.state.text)) : [];
   return new Set([...edge.variables, ...literalWords].filter((name) => used.has(name)));
 }
 
 /** Answers which variables are set in a state on every path. */
 export interface DefinedVariables {
-  /** Whether the variable is set on every path to the state; where that is not known, whether some fork sets it at all. */
+  /** True if the variable is set on every path to the state; where that is not known, whether some fork sets it at all. */
   has(state: number, name: string): boolean;
-  /** Whether some fork is known to set the variable. */
+  /** True if some fork is known to set the variable. */
   isDefinedSomewhere(name: string): boolean;
   /** A path to the state on which the variable is not set. */
   pathWithout(state: number, name: string): readonly PathStep[];
@@ -90,7 +118,7 @@ export function findDefinedVariables(
   return {
     has: (state, name) =>
       runVariables.includes(name) || ((givesAnything || given.has(name)) && !pathsWithout(name).reach.has(state)),
-    isDefinedSomewhere: (name) => !givesAnything && given.has(name),
+    isDefinedSomewhere: (name) => givesAnything || given.has(name),
     pathWithout: (state, name) => {
       const without = pathsWithout(name);
       if (!without.reach.has(state)) return reach.pathTo(state);
@@ -122,6 +150,6 @@ function findForks(
 const findOwnMoves = (proof: Proof, state: number): readonly FlowMove[] =>
   proof.moves(state).filter((move) => move.how !== 'worker' && isCertain(move, proof));
 
-/** Whether a move can surely be made: one that is only possible proves no mistake. */
+/** True if a move can surely be made: one that is only possible proves no mistake. */
 const isCertain = ({ to, exit: { edge } }: FlowMove, { flow }: Proof): boolean =>
   to !== flow.any && edge !== null && edge.origin !== 'mentioned' && edge.origin !== 'partial-name';

@@ -1,5 +1,5 @@
-import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
-import { isWorkflowTag, type WorkflowTagName } from '../core/transitions/index.ts';
+import { type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
+import { isWorkflowTag, type WorkflowTagName } from '../language/transitions/index.ts';
 import type { StateSource, WorkflowSourceFile } from './workflow-source.ts';
 
 /** A place in a workflow that names another one. */
@@ -9,11 +9,11 @@ export interface WorkflowReference {
   readonly tag: WorkflowTagName;
   /** The path of the other workflow, as it is written. */
   readonly spec: string;
-  /** Whether it stands in a policy; a text may also only talk about it. */
+  /** True if it stands in a policy; a text may also only talk about it. */
   readonly inPolicy: boolean;
 }
 
-/** Whether a file may name another workflow: a quick look. The text of a state in one file does not have its keys. */
+/** True if a file may name another workflow: a quick look. The text of a state in one file does not have its keys. */
 export const mayNameWorkflow = (file: WorkflowSourceFile): boolean =>
   file.kind === 'state' && (file.text.includes('-workflow') || findSpecsInRules(file).length > 0);
 

@@ -1,5 +1,5 @@
-import { hasUnknownPart } from '../core/tag-mentions.ts';
-import { isWorkflowTag } from '../core/transitions/index.ts';
+import { hasUnknownPart } from '../language/tags/tag-mentions.ts';
+import { isWorkflowTag } from '../language/transitions/index.ts';
 import { isNameDecidedAtRuntime } from './partial-names.ts';
 import { analyzeStates } from './state-analysis.ts';
 import { findSpecsInRules, mayNameWorkflow, type WorkflowReference } from './workflow-mentions.ts';

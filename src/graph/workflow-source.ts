@@ -1,8 +1,8 @@
-import { memoize } from '../core/memoize.ts';
-import { fileInWorkflow, normalizeSpec, workflowNameOf } from '../core/named-workflows.ts';
-import type { FileFinding, State } from '../core/state.ts';
-import type { Platform, Resolution, Scope } from '../core/state-names.ts';
-import type { TextPosition } from '../core/text-position.ts';
+import { fileInWorkflow, normalizeSpec, workflowNameOf } from '../language/named-workflows.ts';
+import type { FileFinding, State } from '../language/state.ts';
+import type { Platform, Resolution, Scope } from '../language/state-names.ts';
+import { memoize } from '../language/text/memoize.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import { groupBy } from './group-by.ts';
 
 /** A workflow as plain data, read from a folder, a zip or one file: the input of lint and graph. */
@@ -11,7 +11,7 @@ export interface WorkflowSource {
   readonly platform: Platform;
   /** The state in which it starts, or why there is none. */
   readonly entry: Resolution;
-  /** Whether the user named the entry: then its folder may also contain states of other workflows. */
+  /** True if the user named the entry: then its folder may also contain states of other workflows. */
   readonly entryGiven: boolean;
   /** Start states in folders directly below, if there is none here. */
   readonly below?: readonly string[];
@@ -19,13 +19,15 @@ export interface WorkflowSource {
   readonly resetStack: 'keep' | 'clear';
   /** Variables that every run is known to have: `vars` of the manifest, `[vars]` of the config, `--var`. */
   readonly variables: readonly string[];
-  /** Whether runs that are started from here are in a git repository; absent if nobody looked. */
+  /** True if runs that are started from here are in a git repository; absent if nobody looked. */
   readonly isInRepository?: boolean;
   /** The problems of its manifest, if there are any. */
   readonly findings?: readonly FileFinding[];
   readonly files: readonly WorkflowSourceFile[];
   /** Set in a one-file workflow: see `Scope`. */
   readonly anyExtension?: boolean;
+  /** The states that workflows around it enter by name; absent if nobody looked. */
+  readonly foreignEntries?: readonly string[];
   /** The other workflows that can be reached from it. Their files are among `files`, with the workflow's name before theirs. */
   readonly called?: readonly CalledSource[];
   /** By `specKey`, what the paths of workflows lead to that are known before a run. */
@@ -93,6 +95,8 @@ export interface StateSource {
   readonly writtenSchema?: WrittenSchema;
   /** Where it stands in the file of a one-file workflow; then all positions are those in that file. */
   readonly origin?: StateOrigin;
+  /** The keys beside its text in a one-file workflow, to be compared. */
+  readonly settings?: string;
 }
 
 /** A `result_schema` as plain data, and the position of each value in it by its JSON pointer. */

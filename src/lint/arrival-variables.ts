@@ -1,12 +1,14 @@
-import { RUN_VARIABLES } from '../core/variables.ts';
 import { type Edge, filesOf, targetsOf } from '../graph/graph.ts';
 import { uniqueBy } from '../graph/group-by.ts';
+import type { PathStep } from '../graph/reachability.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
-import { findVariableUses, type VariableUse } from '../graph/variables.ts';
+import { findArrival, findVariableUses, type VariableUse } from '../graph/variables.ts';
+import { RUN_VARIABLES } from '../language/variable-names.ts';
+import { collapseAnyState, formatStepPath } from './messages.ts';
 import type { RuleContext, RuleFinding } from './rule.ts';
 import { findScriptVariableUses, isPreparedForUnset } from './script-variables.ts';
 
-/** What has to lead to a state so that it has a variable. */
+/** The transition that must lead to a state for it to have a variable. */
 interface Arrival {
   readonly sets: readonly (keyof typeof RUN_VARIABLES)[];
   readonly by: string;
@@ -28,17 +30,39 @@ export function findUnsetOnArrival(context: RuleContext): readonly RuleFinding[]
     const targets = graph.edges.filter(isMadeBy).flatMap(targetsOf);
     if (targets.some(({ kind }) => kind === 'any')) return [];
     const reached = new Set(targets.flatMap(filesOf));
-    return analyses.flatMap((analysis) => {
+    const hint = `Only the state that a ${by} leads to has it: use it there, or write it into a file.`;
+    return analyses.flatMap((analysis): readonly RuleFinding[] => {
       const { file, broken } = analysis;
-      if (broken || reached.has(file) || !context.isReached(file) || graph.mereEvaluators.has(file)) return [];
-      return findUses(analysis, sets).map(({ name, offset }) => ({
-        file,
-        at: analysis.positionAt(offset),
-        message: `nothing sets ${name} in ${file}: no ${by} leads here`,
-        hint: `Only the state that a ${by} leads to has it: use it there, or write it into a file.`,
-      }));
+      if (broken || !context.isReached(file) || graph.mereEvaluators.has(file)) return [];
+      const uses = findUses(analysis, sets).map(({ name, offset }) => ({ name, at: analysis.positionAt(offset) }));
+      if (uses.length === 0) return [];
+      if (!reached.has(file))
+        return uses.map(({ name, at }) => {
+          return { file, at, message: `nothing sets ${name} in ${file}: no ${by} leads here`, hint };
+        });
+      const path = findPathWithout(file, isMadeBy, context);
+      if (path === undefined) return [];
+      return uses.map(({ name, at }) => {
+        const message = `${name} is not set on this path to ${file}: ${formatStepPath(path, file)}`;
+        return { file, at, message, hint, path };
+      });
     });
   });
+}
+
+/** A path to a state that does not end with such an arrival; undefined if there is none. A guard hands on what there was. */
+function findPathWithout(
+  file: string,
+  isMadeBy: Arrival['isMadeBy'],
+  { proof }: RuleContext,
+): readonly PathStep[] | undefined {
+  const state = proof.flow.numberOf(file);
+  const path = findArrival(
+    proof,
+    state,
+    ({ exit: { edge } }) => edge !== null && edge.guard === null && !isMadeBy(edge),
+  );
+  return path.length > 0 ? collapseAnyState(path) : state === proof.flow.entry ? [] : undefined;
 }
 
 /** `{{error}}` of a prompt may also be a variable of one's own: it is looked at with those. */

@@ -1,5 +1,5 @@
-import { WHOLE_FILE } from '../core/text-position.ts';
 import type { EndlessCycle } from '../graph/endless-cycles.ts';
+import { WHOLE_FILE } from '../language/text/text-position.ts';
 import { collapseAnyState, formatStepPath } from './messages.ts';
 import type { LintLevel, RuleContext, RuleFinding } from './rule.ts';
 

@@ -1,17 +1,17 @@
-import { comparePositions, type TextPosition } from '../core/text-position.ts';
 import { buildGraph } from '../graph/build.ts';
 import { filesOf, targetsOf } from '../graph/graph.ts';
 import { prove } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
 import { analyzeStates } from '../graph/state-analysis.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
+import { comparePositions, type TextPosition } from '../language/text/text-position.ts';
 import { findAllowComments } from './allow-comments.ts';
 import type { LintLevel, Rule, RuleContext, RuleFinding } from './rule.ts';
 import { RULES, type RuleId } from './rules/index.ts';
 
 /** Something that the author of a workflow should know. Line 0 stands for the file, or the workflow, as a whole. */
 export interface LintFinding extends TextPosition {
-  readonly rule: RuleId | 'unreadable-workflow';
+  readonly rule: RuleId | 'unreadable-workflow' | 'cannot-start';
   readonly level: LintLevel;
   readonly file: string;
   /** A sentence without its full stop. */

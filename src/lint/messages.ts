@@ -1,8 +1,8 @@
-import { shortenForMessage } from '../core/problem.ts';
-import type { Tag } from '../core/tag.ts';
-import { UNKNOWN } from '../core/tag-mentions.ts';
-import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import type { PathStep } from '../graph/reachability.ts';
+import { shortenForMessage } from '../language/problem.ts';
+import type { Tag } from '../language/tags/tag.ts';
+import { UNKNOWN } from '../language/tags/tag-mentions.ts';
+import { type TagName, TRANSITIONS } from '../language/transitions/index.ts';
 
 /** Quotes a tag in a message. */
 export function quoteTag(name: TagName, { body }: Pick<Tag, 'body'>): string {

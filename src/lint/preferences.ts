@@ -1,6 +1,6 @@
-import { hasUnknownPart } from '../core/tag-mentions.ts';
-import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
+import { hasUnknownPart } from '../language/tags/tag-mentions.ts';
+import { type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
 
 /** A model or an effort that a state asks for. */
 interface RequestedPreference {

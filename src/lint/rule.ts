@@ -1,9 +1,9 @@
-import type { TextPosition } from '../core/text-position.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Proof } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import { quoteTag } from './messages.ts';
 
 /** The level of a finding: it will fail, it is probably not what was meant, it is worth knowing. */
@@ -17,9 +17,9 @@ export interface RuleContext {
   readonly graph: Graph;
   readonly proof: Proof;
   readonly ruleIds: readonly string[];
-  /** Whether a file is surely meant as a state, and not a stray note in the folder. */
+  /** True if a file is surely meant as a state, and not a stray note in the folder. */
   isIntendedState(analysis: StateAnalysis): boolean;
-  /** Whether an agent can get to this state, or has its answers evaluated by it. */
+  /** True if an agent can get to this state, or has its answers evaluated by it. */
   isReached(state: string): boolean;
 }
 
@@ -76,7 +76,7 @@ export const defineStateRule = <const Id extends string, const Superseded extend
     }),
   );
 
-/** A mistake in a tag; its message goes on behind the tag and a colon. */
+/** A mistake in a tag; its message continues behind the tag and a colon. */
 type TagFinding = Omit<StateFinding, 'at' | 'level'>;
 
 /** Makes a rule that looks at one tag after the other, that the agent is meant to write. */

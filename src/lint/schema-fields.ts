@@ -1,4 +1,4 @@
-import { isJsonSchema, type JsonSchema } from '../core/state.ts';
+import { isJsonSchema, type JsonSchema } from '../language/state.ts';
 
 /** Keywords that may add fields, or take some away: what they permit is not looked into. */
 const OPEN_KEYWORDS = [
@@ -19,7 +19,7 @@ const OPEN_KEYWORDS = [
 /** References may lead round in a circle. */
 const MAX_REFERENCES = 20;
 
-/** Whether a schema names the fields of a value, and this one is not among them. */
+/** True if a schema names the fields of a value, and this one is not among them. */
 export function lacksField(schema: JsonSchema, path: readonly string[]): boolean {
   let place: unknown = schema;
   let references = 0;

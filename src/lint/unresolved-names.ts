@@ -1,13 +1,13 @@
-import { memoize } from '../core/memoize.ts';
-import { namedStates } from '../core/policy.ts';
-import type { Resolution } from '../core/state-names.ts';
-import { isBuiltInAttribute, STATE_ATTRIBUTES } from '../core/tag.ts';
-import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
-import { TRANSITIONS, takesAttribute } from '../core/transitions/index.ts';
 import { uniqueBy } from '../graph/group-by.ts';
 import { findMatchingStates, isNameDecidedAtRuntime, isUnlikelyStateName } from '../graph/partial-names.ts';
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import { formatNamePattern, type StateResolver } from '../graph/state-resolver.ts';
+import { namedStates } from '../language/policy.ts';
+import type { Resolution } from '../language/state-names.ts';
+import { isBuiltInAttribute, STATE_ATTRIBUTES } from '../language/tags/tag.ts';
+import { memoize } from '../language/text/memoize.ts';
+import { type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
+import { TRANSITIONS, takesAttribute } from '../language/transitions/index.ts';
 import { quoteTag } from './messages.ts';
 import { defineStateRule, type LintLevel, levelForTag, type Rule, type RuleContext } from './rule.ts';
 
@@ -71,7 +71,7 @@ function findUnresolvedInTag(
   analysis: StateAnalysis,
   names: StateResolver,
 ): readonly UnresolvedName[] {
-  const { name, tag, at, sure } = placed;
+  const { name, tag, sure, namesAt } = placed;
   const stateKeys = STATE_ATTRIBUTES.filter((key) => takesAttribute(name, key));
   const keys = TRANSITIONS[name].body === 'state' ? (['', ...stateKeys] as const) : stateKeys;
   const level = levelForTag(analysis);
@@ -79,6 +79,7 @@ function findUnresolvedInTag(
     const state = (key === '' ? tag.body : (tag.attributes[key] ?? '')).trim();
     const found = names.resolve(state);
     if (!sure || found.kind === 'found') return [];
+    const at = namesAt?.[key] ?? placed.at;
     // A missing attribute is reported by `missing-attribute`.
     if (state === '') return key === '' ? describeEmptyName(placed, analysis, names) : [];
     const shown = quoteTag(name, tag) + (key === '' ? '' : `: \`${key}\``);

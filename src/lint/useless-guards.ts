@@ -1,5 +1,5 @@
-import { GUARD_OUTCOMES, PROMPT_OUTCOMES } from '../core/guards.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
+import { GUARD_OUTCOMES, PROMPT_OUTCOMES } from '../language/guards.ts';
 import type { RuleContext, RuleFinding } from './rule.ts';
 
 /** Finds guards of a state that can never do anything. */

@@ -9,7 +9,7 @@ import { WORKFLOW_TOOLS } from './workflow-tools.ts';
 export const TOOLS: readonly Tool[] = [...WORKFLOW_TOOLS, ...RUN_TOOLS];
 
 const INSTRUCTIONS =
-  'Raymond runs Claude Code through workflows of prompts and scripts. A run goes on by itself after it was started: ask for its status, ' +
+  'Raymond runs Claude Code through workflows of prompts and scripts. A run continues by itself after it was started: ask for its status, ' +
   'or await it. Questions that a run asks are for a person: tell the user about them instead of answering.';
 
 /** Creates the MCP server of a project folder, with these tools. */

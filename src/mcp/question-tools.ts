@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { continueDetachedRun } from '../runtime/detached-run.ts';
-import { answerQuestion, createAsksDocument, listQuestions, waitUntilTakenUp } from '../runtime/questions.ts';
+import { answer, createAnsweredDocument } from '../app/answer.ts';
+import { continueDetachedRun } from '../app/detached-run.ts';
+import { listQuestions } from '../app/questions.ts';
+import { ANSWERED_DOCUMENT } from '../documents/api-schemas.ts';
+import { createAsksDocument } from '../documents/question-document.ts';
 import { defineTool, type Tool } from './tool.ts';
 
 /** The tools that answer questions meant for a person: only if the user says that this client may. */
@@ -12,7 +15,7 @@ export const QUESTION_TOOLS: readonly Tool[] = [
     input: {},
     output: { questions: z.array(z.looseObject({ run_id: z.string(), ask_id: z.string(), question: z.string() })) },
     readOnly: true,
-    call: async (_, { control }) => ({ ...(createAsksDocument(await listQuestions(control.location)) as object) }),
+    call: async (_, { storage }) => ({ ...createAsksDocument(await listQuestions(storage)) }),
   }),
   defineTool({
     name: 'answer_question',
@@ -25,14 +28,11 @@ export const QUESTION_TOOLS: readonly Tool[] = [
       ask: z.string().describe('The id of the question: its ask_id.'),
       text: z.string().min(1).describe('The answer.'),
     },
-    output: { run_id: z.string(), ask_id: z.string(), goes_on: z.boolean() },
+    output: ANSWERED_DOCUMENT.shape,
     readOnly: false,
-    call: async ({ run, ask, text }, { cwd, control, env, command }) => {
-      const { location } = control;
-      const answered = await answerQuestion(run, { cwd: location, env, ask, text, uploads: [] });
-      if ((await waitUntilTakenUp(answered, location)) === 'undriven')
-        await continueDetachedRun(answered.run, { cwd, location, env, command });
-      return { run_id: answered.run, ask_id: answered.ask, goes_on: true };
+    call: async ({ run, ask, text }, { cwd, storage, launcher, env, command }) => {
+      const resume = (id: string): Promise<void> => continueDetachedRun(id, { cwd, storage, launcher, env, command });
+      return createAnsweredDocument(await answer(run, { storage, env, ask, text, files: [], resume }));
     },
   }),
 ];

@@ -1,7 +1,7 @@
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
-import { createStatusDocument } from '../events/run-document.ts';
-import { writeLogs } from '../runtime/logs.ts';
-import { getStatus } from '../runtime/status.ts';
+import { writeLogs } from '../app/logs.ts';
+import { readRunStatus } from '../app/status.ts';
+import { createStatusDocument } from '../documents/run-document.ts';
 import type { McpContext, RunResource } from './tool.ts';
 
 const LOG_TYPE = 'text/plain';
@@ -41,8 +41,8 @@ export function registerRunResources(server: McpServer, context: McpContext): vo
     template('status'),
     { title: 'The status of a run', mimeType: STATUS_TYPE },
     async ({ href }, { run }) => {
-      const report = await getStatus(String(run), context.control.location);
-      const text = JSON.stringify(createStatusDocument(report, report.history, context.now()));
+      const report = await readRunStatus(String(run), context.storage);
+      const text = JSON.stringify(createStatusDocument(report, report.history, context.storage.clock.now()));
       return { contents: [{ uri: href, mimeType: STATUS_TYPE, text }] };
     },
   );
@@ -54,7 +54,7 @@ const MAX_RESOURCE_CHARS = 8_000_000;
 /** Reads the last lines of the log of a run; all of them without `tail`. */
 export async function readLogLines(
   run: string,
-  { cwd, control }: Pick<McpContext, 'cwd' | 'control'>,
+  { cwd, storage }: Pick<McpContext, 'cwd' | 'storage'>,
   {
     agent,
     state,
@@ -65,7 +65,7 @@ export async function readLogLines(
   const write = (line: string): void => void lines.push(line);
   await writeLogs(run, {
     cwd,
-    location: control.location,
+    storage,
     write,
     writeMessage: write,
     ...(agent !== undefined && { agent }),

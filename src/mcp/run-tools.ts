@@ -1,16 +1,26 @@
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { isLive } from '../core/observed-status.ts';
-import { createStatusDocument } from '../events/run-document.ts';
-import { startDetachedRun } from '../runtime/detached-run.ts';
-import { listRuns, toRunListDocument } from '../runtime/list-runs.ts';
-import { getStatus } from '../runtime/status.ts';
+import { loadConfig } from '../app/config/load-config.ts';
+import { startDetachedRun } from '../app/detached-run.ts';
+import { listUnfinishedFirst } from '../app/list-runs.ts';
+import { readRunStatus } from '../app/status.ts';
+import { DEFAULT_OPTIONS } from '../core/options/options.ts';
+import { microsToUsd, usdToMicros } from '../core/run/ledger.ts';
+import { isLive } from '../core/run/observed-status.ts';
+import { createStatusDocument } from '../documents/run-document.ts';
+import { toRunListDocument } from '../documents/run-list-document.ts';
+import type { McpStatusDocument } from '../documents/types.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { isWithin, realPathOf } from '../git-repository.ts';
 import { logResource, readLogLines, statusResource } from './run-resources.ts';
 import { defineTool, type McpContext, type RunResource, type Tool } from './tool.ts';
 
 const RUN = z.string().default('last').describe('The id of a run, a unique beginning of it, or "last".');
 const WAIT_SECONDS = z.number().min(0).max(600);
+
+/** Less would be rounded to nothing, which means no limit. */
+const MIN_BUDGET_USD = 0.01;
 
 /** The fields of a status that every answer about a run has. */
 const STATUS_FIELDS = {
@@ -31,19 +41,25 @@ export const RUN_TOOLS: readonly Tool[] = [
     name: 'start_run',
     title: 'Start a run',
     description:
-      'Starts a workflow. The run goes on by itself; this waits at most `wait_seconds` for its end and then returns its id. ' +
+      'Starts a workflow. The run continues by itself; this waits at most `wait_seconds` for its end and then returns its id. ' +
       'It may cost money: pass a budget.',
     input: {
       workflow: z.string().describe('The path of the workflow, as list_workflows has it.'),
       input: z.string().optional().describe('The text that the first state gets.'),
-      budget_usd: z.number().min(0).optional().describe('What the run may spend.'),
+      budget_usd: z
+        .number()
+        .min(MIN_BUDGET_USD)
+        .optional()
+        .describe('What the run may spend: at most the budget of config.toml, or 10 if that sets none.'),
       model: z.string().optional(),
       variables: z.record(z.string(), z.string()).optional(),
       agent: z
         .string()
-        .regex(/^replay:./)
+        .regex(/^replay:.+\.(?:ya?ml|json)$/)
         .optional()
-        .describe('Canned answers instead of Claude Code: replay:FILE.'),
+        .describe(
+          'Canned answers instead of Claude Code: replay:FILE, a .yaml or .json file below the current folder.',
+        ),
       wait_seconds: WAIT_SECONDS.default(10),
     },
     output: STATUS_FIELDS,
@@ -51,7 +67,9 @@ export const RUN_TOOLS: readonly Tool[] = [
     readOnly: false,
     call: async (args, context) => {
       const { workflow, input, budget_usd, model, variables = {}, agent, wait_seconds } = args;
-      const { command, cwd, control, env, now } = context;
+      const { command, cwd, storage, launcher, env, now } = context;
+      if (budget_usd !== undefined) refuseHigherBudget(budget_usd, context);
+      if (agent !== undefined) refuseForeignFile(agent.replace(/^replay:/, ''), context);
       const flags = [
         ...(budget_usd === undefined ? [] : [`--budget=${budget_usd}`]),
         ...(model === undefined ? [] : [`--model=${model}`]),
@@ -61,7 +79,8 @@ export const RUN_TOOLS: readonly Tool[] = [
       const id = await startDetachedRun({
         command,
         cwd,
-        location: control.location,
+        storage,
+        launcher,
         env,
         flags,
         now: now(),
@@ -100,8 +119,8 @@ export const RUN_TOOLS: readonly Tool[] = [
     input: { limit: z.number().int().min(1).max(1_000).default(50) },
     output: { runs: z.array(z.looseObject({ run_id: z.string(), status: z.string() })) },
     readOnly: true,
-    call: async ({ limit }, { control }) => ({
-      ...toRunListDocument((await listRuns(control.location)).slice(0, limit)),
+    call: async ({ limit }, { storage }) => ({
+      ...toRunListDocument((await listUnfinishedFirst(storage)).slice(0, limit)),
     }),
   }),
   defineTool({
@@ -123,7 +142,7 @@ export const RUN_TOOLS: readonly Tool[] = [
     readOnly: true,
     links: ({ run_id, is_cut }) => (is_cut === true ? [logResource(String(run_id))] : []),
     call: async ({ run, agent, state, tail }, context) => {
-      const { run: found } = await getStatus(run, context.control.location);
+      const { run: found } = await readRunStatus(run, context.storage);
       // One more than wanted, to know whether there are more.
       const lines = await readLogLines(found.id, context, { agent, state, tail: tail + 1 });
       const text = lines.slice(-tail).join('\n');
@@ -142,12 +161,31 @@ export const RUN_TOOLS: readonly Tool[] = [
     readOnly: false,
     destructive: true,
     call: async ({ run, now }, context) => {
-      const { control, env } = context;
-      await control.stop(run, { env, now, signal: AbortSignal.timeout(STOP_WAIT_MS) });
+      const { launcher, env } = context;
+      await launcher.stop(run, { env, now, signal: AbortSignal.timeout(STOP_WAIT_MS) });
       return readStatus(run, context);
     },
   }),
 ];
+
+/** A client may lower the budget that the user has set, and not raise it. */
+function refuseHigherBudget(budgetUsd: number, { cwd, env }: McpContext): void {
+  const { budgetMicros } = { ...DEFAULT_OPTIONS, ...loadConfig(cwd, env).options };
+  if (budgetMicros === null || usdToMicros(budgetUsd) <= budgetMicros) return;
+  throw new RaymondError(`The budget may be at most $${microsToUsd(budgetMicros)}, as the settings here say.`, {
+    exitCode: EXIT.usage,
+    hint: 'Pass a lower budget_usd, or leave it out. The user can set `budget` in config.toml.',
+  });
+}
+
+/** Problems quote the file, so no file outside of the project is read. */
+function refuseForeignFile(path: string, { cwd }: McpContext): void {
+  if (isWithin(realPathOf(resolve(cwd, path)), realPathOf(cwd))) return;
+  throw new RaymondError(`${path} is not below the current folder.`, {
+    exitCode: EXIT.usage,
+    hint: 'Name a file of canned answers of this project.',
+  });
+}
 
 /** An answer that is longer would fill the memory of the agent that asked. */
 const MAX_LOG_CHARS = 60_000;
@@ -155,18 +193,18 @@ const MAX_AGENTS = 50;
 const STOP_WAIT_MS = 10_000;
 const POLL_INTERVAL_MS = 250;
 
-type StatusDocument = Readonly<Record<string, unknown>> & { readonly agents: readonly object[] };
-
-async function readStatus(run: string, { control, now }: McpContext): Promise<Record<string, unknown>> {
-  const report = await getStatus(run, control.location);
-  const document = createStatusDocument(report, report.history, now()) as StatusDocument;
+async function readStatus(run: string, { storage }: McpContext): Promise<McpStatusDocument> {
+  const report = await readRunStatus(run, storage);
+  const document = createStatusDocument(report, report.history, storage.clock.now());
   const agents = document.agents.slice(0, MAX_AGENTS);
   return { ...document, agents, agents_left_out: document.agents.length - agents.length };
 }
 
-async function awaitRun(run: string, seconds: number, context: McpContext): Promise<Record<string, unknown>> {
+async function awaitRun(run: string, seconds: number, context: McpContext): Promise<McpStatusDocument> {
+  const { storage } = context;
+  const id = await storage.runs.resolve(run);
   const deadline = context.now() + seconds * 1_000;
-  while (context.now() < deadline && isLive((await getStatus(run, context.control.location)).observedStatus))
+  while (context.now() < deadline && isLive((await storage.runs.observe(id)).observedStatus))
     await delay(POLL_INTERVAL_MS);
   return readStatus(run, context);
 }

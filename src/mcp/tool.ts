@@ -1,14 +1,13 @@
 import type { z } from 'zod';
-import { RaymondError } from '../errors.ts';
-import { sanitize } from '../events/sanitize.ts';
-import type { RunControl } from '../runtime/run-control.ts';
+import type { RunPlace } from '../app/launcher.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { hasNul } from '../language/text/json.ts';
+import { sanitize } from '../render/sanitize.ts';
 
-/** What the tools work with. */
-export interface McpContext {
+/** The dependencies of the tools. */
+export interface McpContext extends RunPlace {
   /** The folder in which the client works. */
   readonly cwd: string;
-  /** The runs that it works with. */
-  readonly control: RunControl;
   readonly env: NodeJS.ProcessEnv;
   readonly command: readonly [string, ...string[]];
   readonly version: string;
@@ -30,9 +29,9 @@ export interface Tool {
   readonly description: string;
   readonly input: Readonly<Record<string, z.ZodType>>;
   readonly output: Readonly<Record<string, z.ZodType>>;
-  /** Whether it only reads. */
+  /** True if it only reads. */
   readonly readOnly: boolean;
-  /** Whether it may end or remove something. */
+  /** True if it may end or remove something. */
   readonly destructive?: boolean;
   /** Where to read what an answer leaves out. */
   readonly links?: (data: Readonly<Record<string, unknown>>) => readonly RunResource[];
@@ -56,6 +55,8 @@ export const defineTool = <Input extends Record<string, z.ZodType>>(spec: ToolSp
 /** The response to a call: the data as structure and as text, or a sentence about what is wrong. */
 export async function callTool(tool: Tool, args: Readonly<Record<string, unknown>>, context: McpContext) {
   try {
+    if (hasNul(args))
+      throw new RaymondError('an argument contains a NUL character', { exitCode: EXIT.usage, hint: 'Leave it out.' });
     const data = await tool.call(args, context);
     const links = (tool.links?.(data) ?? []).map((link) => ({ type: 'resource_link' as const, ...link }));
     return {

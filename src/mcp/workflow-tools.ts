@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { relative, resolve } from 'node:path';
 import { z } from 'zod';
-import { tryParseJson } from '../core/json.ts';
+import { drawWorkflow } from '../app/workflows/draw-graph.ts';
+import { countLevels, lintWorkflow } from '../app/workflows/lint-workflow.ts';
+import { readWorkflowSummary } from '../app/workflows/workflow-summary.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { drawWorkflow } from '../runtime/draw-graph.ts';
-import { findFolders } from '../runtime/find-workflows.ts';
-import { countLevels, lintWorkflow } from '../runtime/lint-workflow.ts';
-import { readWorkflowSummary } from '../runtime/workflow-summary.ts';
+import { tryParseJson } from '../language/text/json.ts';
+import { findFolders } from '../wiring/find-workflows.ts';
 import { defineTool, type McpContext, type Tool } from './tool.ts';
 
 const WORKFLOW = z.string().describe('The path of the workflow: a folder, a zip, a .yaml or a state file.');

@@ -31,6 +31,12 @@ export type ProcessExit =
   | { readonly kind: 'died' }
   | { readonly kind: 'never_ran' };
 
+/** The folder of a process's files, and the marker that it and all its children carry. */
+export interface ProcessRef {
+  readonly dir: string;
+  readonly marker: string;
+}
+
 /** A command that was started. */
 export interface StartedCommand {
   readonly kind: 'started';

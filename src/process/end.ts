@@ -3,7 +3,7 @@ import type { EndResult } from './command.ts';
 import { findMarkedProcesses, findTurnProcesses, mayStillBegin } from './marker.ts';
 import type { ProcessEntry } from './process-entry.ts';
 import { isSameProcess } from './process-table.ts';
-import { endOnWindows } from './windows.ts';
+import { endAllOnWindows, endOnWindows } from './windows.ts';
 
 /** How long a process usually has to exit after a signal. */
 export const END_GRACE_MS = 5_000;
@@ -12,19 +12,19 @@ export const END_GRACE_MS = 5_000;
 export interface EndOptions {
   /** How long to wait after each signal before SIGKILL. */
   readonly graceMs: number;
-  /** Whether to send SIGINT before SIGTERM. */
+  /** True to send SIGINT before SIGTERM. */
   readonly interrupt?: boolean;
 }
 
 /** Ends all processes of a turn, with SIGTERM before SIGKILL; the wrapper still records how its command ended. */
 export function endTurn(dir: string, marker: string, options: EndOptions): Promise<EndResult> {
-  if (process.platform === 'win32') return endOnWindows((each) => each === marker);
+  if (process.platform === 'win32') return endOnWindows(dir);
   return end(() => findOrPrevent(dir, marker), options);
 }
 
 /** Ends all processes whose marker has this prefix: `<run id>/` ends a whole run. */
 export function endMarked(prefix: string, options: EndOptions): Promise<EndResult> {
-  if (process.platform === 'win32') return endOnWindows((each) => each.startsWith(prefix));
+  if (process.platform === 'win32') return endAllOnWindows(prefix);
   return end(() => findMarkedProcesses(prefix), options);
 }
 
@@ -44,7 +44,7 @@ const FIRST_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 200;
 /** How long a wrapper has to write its record after all others are gone. */
 const WRAPPER_GRACE_MS = 1_000;
-/** A process that is stuck in the kernel ends only when it gets out: waiting for that may take for ever. */
+/** A process that is stuck in the kernel ends only when it gets out: waiting for that may take forever. */
 const KILL_TIMEOUT_MS = 10_000;
 
 async function end(find: Find, { graceMs, interrupt = false }: EndOptions): Promise<EndResult> {
@@ -67,7 +67,7 @@ async function signalAll(find: Find, signal: 'SIGINT' | 'SIGTERM', graceMs: numb
       if (signalled.has(name)) continue;
       signalled.add(name);
       send(entry, signal);
-      // A stopped process gets its signals only when it goes on.
+      // A stopped process gets its signals only when it continues.
       send(entry, 'SIGCONT');
     }
   });

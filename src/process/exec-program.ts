@@ -6,7 +6,7 @@ export interface ProgramResult {
   readonly stderr: string;
   /** Null if it was killed or could not be started. */
   readonly exitCode: number | null;
-  /** Whether it was killed because it took too long. */
+  /** True if it was killed because it took too long. */
   readonly timedOut: boolean;
   /** Why it could not be started. */
   readonly spawnError: Error | null;
@@ -65,7 +65,7 @@ export async function execProgram(
 const waitForExitCode = (child: ChildProcess): Promise<number | null> =>
   new Promise((done, fail) => child.on('close', done).on('error', fail));
 
-/** The beginning of a program's output; the rest is read and dropped, or the program would wait for ever. */
+/** The beginning of a program's output; the rest is read and dropped, or the program would wait forever. */
 async function readText(stream: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -4,10 +4,10 @@ import { recordedExit, turnFiles } from './turn-files.ts';
 /** The words of programs and libraries for a disk that takes nothing more. */
 const FULL_DISK_WORDS = /no space left on device|\bENOSPC\b|disk quota exceeded|\bEDQUOT\b/i;
 
-/** Whether the last words of a program are about a full disk. */
+/** True if the last words of a program are about a full disk. */
 export const saysDiskIsFull = (stderr: string): boolean => FULL_DISK_WORDS.test(stderr);
 
-/** Whether a full disk has kept part of a command's output from being written: its wrapper found out, or the output is cut off. */
+/** True if a full disk has kept part of a command's output from being written: its wrapper found out, or the output is cut off. */
 export const isOutputLost = (dir: string): boolean =>
   recordedExit(dir)?.diskWasFull === true || isCutOff(turnFiles(dir).stdout);
 

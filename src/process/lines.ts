@@ -7,8 +7,6 @@ import { watchFile } from './watch.ts';
 export interface FollowOptions {
   /** When it settles, what is in the file by then is still delivered. */
   readonly until: Promise<unknown>;
-  /** Called when the file was emptied, before what is written to it from then on. */
-  readonly onEmptied?: () => void;
   /** The byte to begin at. */
   readonly from?: number;
 }
@@ -22,33 +20,31 @@ const BACKWARDS_CHUNK_BYTES = 64 * 1024;
 const POLL_MS = 500;
 
 /** Delivers each line of a growing file as it comes, as bytes and without its newline. */
-export async function followLines(
-  file: string,
-  onLine: (line: Buffer) => void,
-  { until, from }: Pick<FollowOptions, 'until' | 'from'>,
-): Promise<void> {
+export async function followLines(file: string, onLine: (line: Buffer) => void, options: FollowOptions): Promise<void> {
   const splitter = newLineSplitter(MAX_LINE_BYTES);
-  const deliver = (lines: readonly Buffer[]): void => {
-    for (const line of lines) onLine(line);
-  };
-  const onEmptied = (): void => deliver(splitter.rest());
-  await followBytes(file, (bytes) => deliver(splitter.push(bytes)), {
-    until,
-    onEmptied,
-    ...(from !== undefined && { from }),
-  });
-  deliver(splitter.rest());
+  let upTo = options.from ?? 0;
+  for await (const { offset, bytes } of followChunks(file, options)) {
+    if (offset < upTo) splitter.rest().forEach(onLine);
+    upTo = offset + bytes.length;
+    for (const line of splitter.push(bytes)) onLine(line);
+  }
+  splitter.rest().forEach(onLine);
+}
+
+/** Bytes of a file, and the number of those before them. */
+export interface FileChunk {
+  readonly offset: number;
+  readonly bytes: Buffer;
 }
 
 /**
- * Delivers what is written to a growing file as it comes. The file may appear late. A command that opens `/dev/stdout`
- * again empties the file on Linux; then reading begins again at its start.
+ * Reads what is written to a growing file as it comes. The file may appear late. A command that opens `/dev/stdout`
+ * again empties the file on Linux; then reading begins again at its start, with an empty chunk.
  */
-export async function followBytes(
+export async function* followChunks(
   file: string,
-  onBytes: (bytes: Buffer) => void,
-  { until, onEmptied, from = 0 }: FollowOptions,
-): Promise<void> {
+  { until, from = 0 }: FollowOptions,
+): AsyncGenerator<FileChunk, void, undefined> {
   const watch = watchFile(file, POLL_MS);
   let stopped = false;
   const stop = (): void => {
@@ -63,17 +59,17 @@ export async function followBytes(
       // Read before the file: all that was written before the end is then in the file.
       const last = stopped;
       handle ??= await undefinedIfMissing(open(file, 'r'));
-      // One size per round, or a process that never stops writing would keep us here for ever.
+      // One size per round, or a process that never stops writing would keep us here.
       const size = handle === undefined ? 0 : (await handle.stat()).size;
       if (size < offset) {
-        onEmptied?.();
         offset = 0;
+        yield { offset, bytes: Buffer.alloc(0) };
       }
       while (handle !== undefined && offset < size) {
         const bytes = await readAt(handle, offset, size - offset);
         if (bytes.length === 0) break;
+        yield { offset, bytes };
         offset += bytes.length;
-        onBytes(bytes);
       }
       if (last) return;
       await watch.next();
@@ -82,6 +78,21 @@ export async function followBytes(
     watch.close();
     await handle?.close();
   }
+}
+
+/** Cuts chunks into lines. What comes before a gap, or before a file was emptied, ends a line. */
+export async function* splitChunks(
+  chunks: AsyncIterable<FileChunk>,
+  maxLineBytes = MAX_LINE_BYTES,
+): AsyncGenerator<Buffer, void, undefined> {
+  const splitter = newLineSplitter(maxLineBytes);
+  let upTo = 0;
+  for await (const { offset, bytes } of chunks) {
+    if (offset !== upTo) yield* splitter.rest();
+    upTo = offset + bytes.length;
+    yield* splitter.push(bytes);
+  }
+  yield* splitter.rest();
 }
 
 /**
@@ -112,11 +123,11 @@ export async function* readChunks(file: string, from = 0): AsyncGenerator<Buffer
   }
 }
 
-/** Reads the lines of a file, the last one first, in chunks: it may be very long, and what matters is at its end. */
-export async function* readLinesBackwards(file: string): AsyncGenerator<Buffer, void, undefined> {
+/** Reads the lines of a file up to a byte, by default its end, the last one first, in chunks: it may be very long. */
+export async function* readLinesBackwards(file: string, upTo?: number): AsyncGenerator<Buffer, void, undefined> {
   const handle = await open(file, 'r');
   try {
-    let end = (await handle.stat()).size;
+    let end = upTo ?? (await handle.stat()).size;
     let pieces: Buffer[] = [];
     while (end > 0) {
       const length = Math.min(BACKWARDS_CHUNK_BYTES, end);

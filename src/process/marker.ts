@@ -9,12 +9,18 @@ import { isRunningOnWindows } from './windows.ts';
 const THIS_PROCESS = randomUUID();
 const READY = '//';
 
+/** The marker that every process of a turn carries in its environment, so that none is ever lost. */
+export const turnMarker = (
+  { runMarker }: { readonly runMarker: string },
+  { agent, number }: { readonly agent: string; readonly number: number },
+): string => `${runMarker}/${agent}/${number}`;
+
 /** The marker of a wrapper that waits for a command of this run. No turn has it: each names its agent. */
 export const readyMarker = (runMarker: string): string => `${runMarker}${READY}${THIS_PROCESS}`;
 
-/** Whether any process of a turn is running: its wrapper, its group, or one that carries its marker. */
+/** True if any process of a turn is running: its wrapper, its group, or one that carries its marker. */
 export async function isTurnAlive(dir: string, marker: string): Promise<boolean> {
-  if (process.platform === 'win32') return isRunningOnWindows(marker);
+  if (process.platform === 'win32') return isRunningOnWindows(dir);
   for (;;) {
     // Nearly always the wrapper is there, and then the process table need not be read.
     const record = recordedWrapper(dir);
@@ -29,7 +35,7 @@ export async function isTurnAlive(dir: string, marker: string): Promise<boolean>
 }
 
 /**
- * Whether a command that no process is found for may still begin: a wrapper that waited has been told to run it. If it has not
+ * True if a command that no process is found for may still begin: a wrapper that waited has been told to run it. If it has not
  * claimed the turn yet, it is kept from that.
  */
 export async function mayStillBegin(dir: string, marker: string): Promise<boolean> {
@@ -49,7 +55,7 @@ async function findUnrecorded(marker: string): Promise<readonly ProcessEntry[]> 
   return table.filter((entry) => entry.wrapper && !entry.zombie && isReadyFor(entry, marker) && !isBusy(entry));
 }
 
-/** Whether it is a wrapper that waited, or waits, for a command of the same run. */
+/** True if it is a wrapper that waited, or waits, for a command of the same run. */
 function isReadyFor(entry: ProcessEntry, marker: string): boolean {
   const at = entry.marker?.lastIndexOf(READY) ?? -1;
   return at > 0 && marker.startsWith(`${entry.marker?.slice(0, at)}/`);

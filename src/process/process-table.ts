@@ -3,7 +3,7 @@ import { procEntry, procStart, readProc } from './proc.ts';
 import type { ProcessEntry } from './process-entry.ts';
 import { readPs } from './ps.ts';
 
-/** Whether there is a `/proc`. */
+/** True if there is a `/proc`. */
 export const LINUX = process.platform === 'linux';
 
 let next: Promise<readonly ProcessEntry[]> | undefined;
@@ -22,7 +22,7 @@ export async function processEntry(pid: number): Promise<ProcessEntry | undefine
   return LINUX ? procEntry(pid) : (await processTable()).find((entry) => entry.pid === pid);
 }
 
-/** Whether the environment of a process that was just started can be seen, and has this marker in it. */
+/** True if the environment of a process that was just started can be seen, and has this marker in it. */
 export const showsMarker = (pid: number, marker: string): boolean => LINUX && procEntry(pid)?.marker === marker;
 
 /** Checks that a pid still belongs to the process that was seen, right before it gets a signal. */

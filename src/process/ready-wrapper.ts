@@ -95,7 +95,7 @@ export class CommandStarter {
   }
 }
 
-/** Whether a waiting wrapper can run it: it has no input, and a name that is no built-in. */
+/** True if a waiting wrapper can run it: it has no input, and a name that is no built-in. */
 const canWait = ({ input, file }: ProcessCommand): boolean => input === 'none' && file.includes('/');
 
 /** Starts a wrapper that waits; undefined if the system allows none. */

@@ -53,15 +53,15 @@ export async function toProcessExit(status: number | null, dir: string, marker: 
   return status === NEVER_RAN_STATUS ? { kind: 'never_ran' } : waitForEnd(dir, marker);
 }
 
-/** Whether a wrapper has shown us its environment: then those that follow will, too, and need not record their start time. */
+/** True if a wrapper has shown us its environment: then those that follow will, too, and need not record their start time. */
 let environmentsAreVisible = false;
 
-/** Whether a process of a turn can be told by its environment, as far as this process has seen. */
+/** True if a process of a turn can be told by its environment, as far as this process has seen. */
 export const canSeeMarkers = (): boolean => environmentsAreVisible;
 
 /** The wrapper leads its own session, and its streams are files, except a stdin that is to end with our process. */
 function spawnWrapper(dir: string, command: ProcessCommand): ChildProcess {
-  // What takes its input from us lives long, and others look for it by its start time.
+  // A process that reads its input from us lives long, and others find it by its start time.
   const { file, args, env } = wrapCommand(command, !environmentsAreVisible || command.input === 'pipe');
   const streams: number[] = [];
   const open = (path: string, flags: string): number => {
@@ -86,7 +86,7 @@ export function makeOutputFiles(dir: string): void {
 }
 
 /**
- * Makes these files in a moment, while the turn goes on record: a file takes as long as all that a step decides. If that fails,
+ * Makes these files in a moment, while the turn is recorded: a file takes as long as all that a step decides. If that fails,
  * the start of the command says why.
  */
 export function makeOutputFilesSoon(dir: string): void {
@@ -115,7 +115,7 @@ const SHORTAGES: Readonly<Record<string, string>> = {
 
 const isFullDisk = (code: string): boolean => code === 'ENOSPC' || code === 'EDQUOT';
 
-/** What an error says about a command that it kept from starting. */
+/** The message for a command that could not start. */
 export function toNotStarted({ file }: Pick<ProcessCommand, 'file'>, error: unknown): NotStarted {
   const code = errorCodeOf(error);
   const errorMessage = errorMessageOf(error);

@@ -26,7 +26,7 @@ export function turnFiles(dir: string): TurnFiles {
   return { stdin: `${prefix}stdin`, stdout: `${prefix}stdout`, stderr: `${prefix}stderr`, started: `${prefix}started` };
 }
 
-/** What a wrapper has recorded about itself. */
+/** The record that a wrapper writes about itself. */
 export interface WrapperRecord {
   readonly pid: number;
   /** The start time in the system's own unit; empty where a shell cannot find it out, or the marker is proof enough. */
@@ -44,7 +44,7 @@ export function recordedExit(dir: string): RecordedExit | undefined {
   return { kind: 'exited', code: Number(digits), ...(full !== undefined && { diskWasFull: true }) };
 }
 
-/** Whether the wrapper has recorded that it could not run the command, because it could make no process. */
+/** True if the wrapper has recorded that it could not run the command, because it could make no process. */
 export const isRecordedUnable = (dir: string): boolean => /^\d+ \d*\nunable\n/.test(readRecordText(dir));
 
 /** Reads what the wrapper has recorded about itself, if it has come that far. */

@@ -1,67 +1,120 @@
-import { execFile, spawn } from 'node:child_process';
-import { appendFileSync, closeSync, openSync, writeSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { errorCodeOf } from '../errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errorMessageOf } from '../errors.ts';
 import type { EndResult, NotStarted, ProcessCommand, ProcessExit, StartedCommand } from './command.ts';
-import { turnFiles } from './turn-files.ts';
+import { claimStart, readClaim, recordedExit, recordedWrapper, turnFiles } from './turn-files.ts';
+import { connectToPipe, createPipeNumber, hasPipe, type PipeOwner, pipeName } from './windows-pipe.ts';
+import { WRAPPER_PROGRAM, type WrapperRequest } from './windows-wrapper.ts';
+import { NEVER_RAN_STATUS } from './wrapper.ts';
 
-// On Windows only the process that started a turn knows of it: the turn cannot be found again after a crash and counts
-// as dead. The start is tested on other systems, `taskkill` nowhere.
+// Windows has neither sessions nor readable environments: the record of a turn's wrapper names the pipe that it keeps.
 
-const running = new Map<string, { readonly pid: number; readonly exited: Promise<ProcessExit> }>();
+/** The folders of the turns that this process has started and that have not ended, by their markers. */
+const running = new Map<string, string>();
 
-/** Starts a command as a plain child process and records its exit. */
+/** Starts a command under a wrapper that outlives us and records its exit. */
 export async function startOnWindows(
   dir: string,
   command: ProcessCommand,
   marker: string,
 ): Promise<StartedCommand | NotStarted> {
-  const { file, args, cwd, env, input } = command;
-  const files = turnFiles(dir);
-  const record = openIfNew(files.started);
-  if (record === undefined) {
+  const { file, args, cwd, input } = command;
+  const { stdin, stdout, stderr, started } = turnFiles(dir);
+  if (existsSync(started))
     return { kind: 'not_started', message: `cannot start ${file}: ${dir} has been used already`, obstacle: 'lasting' };
-  }
-  const stdin = openSync(input === 'none' ? devNull : files.stdin, 'r');
-  const streams = [stdin, openSync(files.stdout, 'a'), openSync(files.stderr, 'a')];
-  const child = spawn(file, args, { cwd, env, stdio: streams, windowsHide: true });
-  for (const stream of streams) closeSync(stream);
-  const pid = child.pid ?? 0;
-  writeSync(record, `${pid} \n`);
-  const exited = new Promise<ProcessExit>((resolve) => {
-    const end = (code: number): void => {
-      running.delete(marker);
-      writeSync(record, `${code}\n`);
-      closeSync(record);
-      resolve({ kind: 'exited', code });
-    };
-    child.once('error', (error) => {
-      appendFileSync(files.stderr, `${error.message}\n`);
-      end(127);
-    });
-    child.once('exit', (code) => end(code ?? 1));
+  const wrapper = spawn(process.execPath, ['-e', WRAPPER_PROGRAM], {
+    cwd: dir,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    windowsHide: true,
   });
-  if (child.pid !== undefined) running.set(marker, { pid, exited });
-  child.unref();
+  const ended = new Promise<Error | number | null>((resolve) => {
+    wrapper.once('error', resolve);
+    wrapper.once('exit', resolve);
+  });
+  const { pid } = wrapper;
+  if (pid === undefined) {
+    return {
+      kind: 'not_started',
+      message: `cannot start ${file}: ${errorMessageOf(await ended)}`,
+      obstacle: 'lasting',
+    };
+  }
+  running.set(marker, dir);
+  const number = createPipeNumber();
+  const env = removeSameNames(command.env);
+  const streams = { stdin: input === 'none' ? devNull : stdin, stdout, stderr };
+  const wrapped: WrapperRequest = {
+    file,
+    args,
+    cwd,
+    env,
+    ...streams,
+    started,
+    number,
+    pipe: pipeName({ pid, number }),
+  };
+  wrapper.stdin.on('error', () => {});
+  wrapper.stdin.end(`${JSON.stringify(wrapped)}\n`);
+  const exited = ended.then((status): ProcessExit => {
+    running.delete(marker);
+    return recordedExit(dir) ?? { kind: status === NEVER_RAN_STATUS ? 'never_ran' : 'died' };
+  });
+  wrapper.unref();
   return { kind: 'started', pid, stdin: null, exited };
 }
 
-function openIfNew(file: string): number | undefined {
-  try {
-    return openSync(file, 'wx');
-  } catch (error) {
-    if (errorCodeOf(error) === 'EEXIST') return undefined;
-    throw error;
-  }
+/** Keeps the last of several variables whose names differ only in letter case: Windows knows one of them. */
+export function removeSameNames(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const names = new Map(Object.keys(env).map((name) => [name.toUpperCase(), name]));
+  return Object.fromEntries([...names.values()].map((name) => [name, env[name] ?? '']));
 }
 
-/** Whether a turn that this process started is running. */
-export const isRunningOnWindows = (marker: string): boolean => running.has(marker);
+/** True while the wrapper of a turn is there, whichever process started it. */
+export async function isRunningOnWindows(dir: string): Promise<boolean> {
+  const owner = wrapperOf(dir);
+  return owner !== undefined && hasPipe(owner);
+}
 
-/** Ends turns that this process started, at once: Windows has no SIGTERM. */
-export async function endOnWindows(matches: (marker: string) => boolean): Promise<EndResult> {
-  const matching = [...running].filter(([marker]) => matches(marker)).map(([, child]) => child);
-  for (const { pid } of matching) execFile('taskkill', ['/T', '/F', '/PID', String(pid)], () => {});
-  await Promise.all(matching.map(({ exited }) => exited));
-  return { killed: matching.length, left: 0 };
+/** Ends a turn at once, whichever process started it: Windows has no SIGTERM. One that is about to begin is kept from it. */
+export async function endOnWindows(dir: string): Promise<EndResult> {
+  // A wrapper that has no record yet finds ours, and then runs nothing.
+  if (existsSync(dir) && readClaim(dir) === 'none' && (await claimStart(dir))) return { killed: 0, left: 0 };
+  const owner = wrapperOf(dir);
+  const socket = owner === undefined ? null : await connectToPipe(owner);
+  if (owner === undefined || socket === null) return { killed: 0, left: 0 };
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.write('end');
+  const timeout = setTimeout(() => socket.destroy(), END_TIMEOUT_MS);
+  await closed;
+  clearTimeout(timeout);
+  // A process that exits closes its connections one after the other.
+  for (let waitedMs = 0; await hasPipe(owner); waitedMs += EXIT_POLL_MS) {
+    if (waitedMs >= EXIT_TIMEOUT_MS) return { killed: 1, left: 1 };
+    await sleep(EXIT_POLL_MS);
+  }
+  return { killed: 1, left: 0 };
+}
+
+const EXIT_POLL_MS = 20;
+const EXIT_TIMEOUT_MS = 2_000;
+
+const END_TIMEOUT_MS = 10_000;
+
+/** Ends the turns of this process whose markers have this prefix. */
+export async function endAllOnWindows(prefix: string): Promise<EndResult> {
+  const folders = [...running].filter(([marker]) => marker.startsWith(prefix)).map(([, dir]) => dir);
+  const results = await Promise.all(folders.map(endOnWindows));
+  return {
+    killed: results.reduce((sum, { killed }) => sum + killed, 0),
+    left: results.reduce((sum, { left }) => sum + left, 0),
+  };
+}
+
+/** The wrapper that has recorded itself for a turn, with its pipe as the start time. */
+function wrapperOf(dir: string): PipeOwner | undefined {
+  const record = recordedWrapper(dir);
+  return record && { pid: record.pid, number: record.start };
 }

@@ -16,12 +16,12 @@ export function wrapCommand(command: ProcessCommand, recordsStart = true): Wrapp
   const { env, unusableCount } = wrapperEnvironment(command);
   const begin = recordsStart ? READ_START : `${START}=`;
   const code = [TRAP, begin, restOfScript(command.file, unusableCount)].join('\n');
-  return { file: '/bin/sh', args: ['-c', code, 'raymond', ...wordsOf(command)], env };
+  return { file: '/bin/sh', args: ['-c', code, 'raymond', ...messagesFor(command)], env };
 }
 
 /** A wrapper that waits for its command. */
 export interface WaitingWrapper extends WrappedCommand {
-  /** What it is to read from its stdin before it waits. */
+  /** The text that it reads from its stdin before it waits. */
   readonly script: string;
   readonly words: readonly string[];
   readonly unusableCount: number;
@@ -34,7 +34,7 @@ export interface WaitingWrapper extends WrappedCommand {
  */
 export function wrapLater(likely: ProcessCommand): WaitingWrapper {
   const { env, unusableCount } = wrapperEnvironment(likely);
-  const words = wordsOf(likely);
+  const words = messagesFor(likely);
   // Without its words, the line was cut off before its end.
   const body = ['[ $# -gt 1 ] || exit 0', restOfScript(likely.file, unusableCount), 'exit'].join('\n');
   const script = `${TRAP}\n${RUN}() {\n${body}\n}\n`;
@@ -46,23 +46,24 @@ const MAX_LINE_CHARS = 1_500;
 
 /**
  * The line that lets a waiting wrapper run this command in a turn's folder, and record its start time; undefined if it cannot be
- * told so. What runs the command comes last: a line that is not whole runs nothing, and whoever wrote it is gone.
+ * told so. The command comes last: a line that is not whole runs nothing, and its writer is gone. The output is opened right before it,
+ * because a line that ends after `export` prints the environment.
  */
 export function lineForWrapper(
   waiting: WaitingWrapper,
   { dir, command, start }: { readonly dir: string; readonly command: ProcessCommand; readonly start: string },
 ): string | undefined {
   const { env, unusableCount } = wrapperEnvironment(command);
-  const words = wordsOf(command);
+  const words = messagesFor(command);
   const changed = Object.keys(env).filter((name) => env[name] !== waiting.env[name]);
   const removed = Object.keys(waiting.env).filter((name) => !Object.hasOwn(env, name));
   if (unusableCount !== waiting.unusableCount || changed.some((name) => name.startsWith(OWN_PREFIX))) return undefined;
   const line = [
-    `cd ${quote(dir)} && exec </dev/null >>stdout 2>>stderr && ${START}=${start}`,
+    `${START}=${start}`,
     ...(isEqual(words, waiting.words) ? [] : [`set -- ${words.map(quote).join(' ')}`]),
     ...(changed.length === 0 ? [] : [`export ${changed.map((name) => `${name}=${quote(env[name] ?? '')}`).join(' ')}`]),
     ...(removed.length === 0 ? [] : [`unset ${removed.join(' ')}`]),
-    `${RUN} "$@" || exit 0`,
+    `cd ${quote(dir)} && exec </dev/null >>stdout 2>>stderr && ${RUN} "$@" || exit 0`,
   ].join(' && ');
   // Not every shell reads all other bytes as they are.
   return line.length <= MAX_LINE_CHARS && /^[ -~]*$/.test(line) ? line : undefined;
@@ -74,7 +75,7 @@ const isEqual = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((each, index) => each === others[index]);
 
 /** The folder and the words of a command. */
-const wordsOf = ({ file, args, cwd }: ProcessCommand): readonly string[] => [
+const messagesFor = ({ file, args, cwd }: ProcessCommand): readonly string[] => [
   isAbsolute(cwd) ? cwd : resolve(cwd),
   file,
   ...args,

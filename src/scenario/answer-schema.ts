@@ -39,7 +39,7 @@ export const filesSchema = z
 
 const SUMMARY_SHAPE = {
   cost: amountSchema.optional().describe('The cost of the summary in dollars.'),
-  fail: booleanSchema.optional().describe('Whether it fails, so that the conversation goes on as it is.'),
+  fail: booleanSchema.optional().describe('Whether it fails, so that the conversation continues as it is.'),
 };
 
 const TURN_SHAPE = {
@@ -172,7 +172,7 @@ export function explainInvalidPath(path: string, name = path): string | undefine
   return outside ? `\`${name}\` leaves the working directory: name a file inside it, without \`..\`` : undefined;
 }
 
-/** Whether a name is that of a folder. */
+/** True if a name is that of a folder. */
 export const isFolderName = (name: string): boolean => name.endsWith('/');
 
 /** Explains why a file with this content, or an empty folder, cannot be made; undefined if it can. */

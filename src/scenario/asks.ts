@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { isPlainFileName } from '../core/ask.ts';
-import { DURATION_PATTERN, parseDurationMs } from '../core/duration.ts';
-import type { Scope } from '../core/state-names.ts';
-import type { TextPosition } from '../core/text-position.ts';
+import { isPlainFileName } from '../language/ask.ts';
+import type { Scope } from '../language/state-names.ts';
+import { DURATION_PATTERN, parseDurationMs } from '../language/text/duration.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import type { YamlDocument, YamlPath } from '../yaml/document.ts';
 import { amountSchema, type IssueCollector, textOr, textSchema } from './answer-schema.ts';
 import { BY_AGENT_AND_STATE } from './schema-keywords.ts';
 import { findStateFile, splitAgentAndState } from './state-names.ts';
 
-/** What a person answers in a scenario, and how long after the question. */
+/** The answer of a person in a scenario, and how long after the question it comes. */
 export interface PersonAnswer {
   readonly text: string;
   readonly afterMs: number;
@@ -16,7 +16,7 @@ export interface PersonAnswer {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** What people answer to the questions of a state: always the same, or one answer for each question of an agent; null for nobody. */
+/** The answers to the questions of a state: always the same, or one for each question of an agent; null if nobody answers. */
 export interface PeopleAnswers extends TextPosition {
   /** The name of the file for messages. */
   readonly file: string;
@@ -101,7 +101,7 @@ export function readAsks(
   );
 }
 
-/** What somebody answers to the nth question of an agent in a state: null if nobody does, undefined if the scenario says nothing. */
+/** The answer to the nth question of an agent in a state: null if nobody answers, undefined if the scenario has none. */
 export function choosePersonAnswer(
   asks: AsksByState,
   { agent, state }: { readonly agent: string; readonly state: string },

@@ -1,4 +1,4 @@
-import type { ClaudeTurn } from '../core/due.ts';
+import type { ClaudeTurn } from '../core/turns/due.ts';
 import type { AnswerCase, CannedAnswer, Scenario, StateAnswers } from './scenario.ts';
 
 /** The answer for a turn, or a message that says why there is none and what to add, without the final period. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { END_STATUSES } from '../core/run.ts';
+import { END_STATUSES } from '../core/run/run.ts';
 import {
   addKeyIssue,
   amountSchema,

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { comparePositions } from '../core/text-position.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import { comparePositions } from '../language/text/text-position.ts';
 import { asList, asMapping, type DocumentProblem, parseYamlDocument, type YamlDocument } from '../yaml/document.ts';
 import { isErrorFinding, newFindingReport } from '../yaml/finding-report.ts';
 import { type ParsedScenario, parseScenarioDocument } from './parse-document.ts';

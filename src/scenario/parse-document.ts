@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { didYouMean } from '../core/nearest.ts';
+import { didYouMean } from '../language/text/nearest.ts';
 import { type DocumentProblem, valueAtPath, type YamlDocument, type YamlPath } from '../yaml/document.ts';
 import { quoteInMessage } from '../yaml/finding-report.ts';
 import { EXPECTED_TEXT } from './answer-schema.ts';
@@ -103,7 +103,7 @@ function describeIssue(issue: Issue, document: YamlDocument, parentPath: YamlPat
   ];
 }
 
-/** Whether the value is of another type than this branch of a union: then the branch was not meant. */
+/** True if the value is of another type than this branch of a union: then the branch was not meant. */
 function isTypeMismatch({ code, path, ...issue }: Issue): boolean {
   if (path.length > 0) return false;
   return code === 'invalid_type' || ('errors' in issue && issue.errors.every((branch) => branch.some(isTypeMismatch)));

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
-import { isPrompt, type Scope } from '../core/state-names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import { isPrompt, type Scope } from '../language/state-names.ts';
 import { asMapping, valueAtPath, type YamlDocument, type YamlPath } from '../yaml/document.ts';
 import {
   type CheckedScenarioFile,

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
-import { OPTIONS, type Options } from '../core/options.ts';
-import { isPrompt, type Scope } from '../core/state-names.ts';
+import { OPTIONS, type Options } from '../core/options/options.ts';
+import { isPrompt, type Scope } from '../language/state-names.ts';
 import type { YamlPath } from '../yaml/document.ts';
 import { readAsks } from './asks.ts';
 import type { ExpectContent } from './expect-schema.ts';

@@ -1,4 +1,4 @@
-import type { TextPosition } from '../core/text-position.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 
 /** The ways in which a canned turn can fail, as a scenario file names them. */
 export const CANNED_FAILURES = [
@@ -39,9 +39,9 @@ export interface CannedAnswer {
   /** The exit code of a script. */
   readonly exit: number;
   readonly stderr: string;
-  /** What a person says to the agent during the turn; null if nothing. */
+  /** The message that a person sends to the agent during the turn; null for none. */
   readonly say: string | null;
-  /** Whether the simulated Raymond process is killed during the turn. */
+  /** True if the simulated Raymond process is killed during the turn. */
   readonly crash: boolean;
   /** The summary of the conversation before it, where a `<compact>` led here. */
   readonly compact: CannedSummary;
@@ -50,7 +50,7 @@ export interface CannedAnswer {
 /** A canned summary of a conversation. */
 export interface CannedSummary {
   readonly costUsd: number;
-  /** Whether there is none, so that the conversation goes on as it is. */
+  /** True if there is none, so that the conversation continues as it is. */
   readonly fails: boolean;
 }
 
@@ -61,7 +61,7 @@ export type VisitAnswers = readonly CannedAnswer[];
 export interface AnswerCase {
   /** The values that an agent's variables must have; empty for all agents. */
   readonly when: Readonly<Record<string, string>>;
-  /** Whether the only visit is repeated for ever; otherwise there is one for each visit, in order. */
+  /** True if the only visit is repeated forever; otherwise there is one for each visit, in order. */
   readonly everyVisit: boolean;
   readonly visits: readonly VisitAnswers[];
 }
@@ -89,7 +89,7 @@ export interface Scenario {
   /** The name of the file for messages. */
   readonly file: string;
   readonly answers: AnswersByState;
-  /** Whether scripts without an answer are run, or are an error. */
+  /** True if scripts without an answer are run; otherwise they are an error. */
   readonly scripts: 'real' | 'played';
   /** The fingerprints of the scripts when they were recorded, by file. */
   readonly scriptFingerprints: ReadonlyMap<string, string>;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { DURATION_PATTERN } from '../core/duration.ts';
-import { NUMBER_LIMIT } from '../core/option-types.ts';
-import { OPTIONS, type Option } from '../core/options.ts';
-import { PERCENT_PATTERN } from '../core/quota-options.ts';
-import { VARIABLE_NAME_SCHEMA } from '../core/variables.ts';
+import { NUMBER_LIMIT } from '../core/options/option-types.ts';
+import { OPTIONS, type Option } from '../core/options/options.ts';
+import { PERCENT_PATTERN } from '../core/options/quota-options.ts';
+import { DURATION_PATTERN } from '../language/text/duration.ts';
+import { VARIABLE_NAME_SCHEMA } from '../language/variable-names.ts';
 import {
   amountSchema,
   answerKeysAt,

@@ -1,6 +1,6 @@
-import { isPrompt, isStateFile, nearestState, resolveStateOfRun, runsOn, type Scope } from '../core/state-names.ts';
-import { comparePositions } from '../core/text-position.ts';
-import { variableNameProblem } from '../core/variables.ts';
+import { isPrompt, isStateFile, nearestState, resolveStateOfRun, runsOn, type Scope } from '../language/state-names.ts';
+import { comparePositions } from '../language/text/text-position.ts';
+import { variableNameProblem } from '../language/variable-names.ts';
 import { asList, asMapping, type DocumentProblem, type YamlDocument, type YamlPath } from '../yaml/document.ts';
 
 /** The keys that only an answer of a script can have. */

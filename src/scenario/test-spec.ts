@@ -1,6 +1,6 @@
-import type { Options } from '../core/options.ts';
-import type { RunStatus } from '../core/run.ts';
-import type { TextPosition } from '../core/text-position.ts';
+import type { Options } from '../core/options/options.ts';
+import type { RunStatus } from '../core/run/run.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import type { AsksByState } from './asks.ts';
 import type { Fixtures } from './fixtures.ts';
 import type { AnswersByState, Scenario } from './scenario.ts';
@@ -50,7 +50,7 @@ export interface TestSpec {
   /** The answers in its own block, and those that it shares with the others of its file. */
   readonly ownAnswers: AnswersByState;
   readonly sharedAnswers: AnswersByState;
-  /** What people answer, and those of these answers that are in its own block. */
+  /** The answers of people, and which of them are in its own block. */
   readonly asks: AsksByState;
   readonly ownAsks: AsksByState;
   /** The number of scenarios in its file. */

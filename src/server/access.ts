@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { Problem } from './problem.ts';
 
-/** Who may use a server: the names under which it is reached, and the token that every request must have. */
+/** The access rules of a server: its host names, and the token that every request must have. */
 export interface AccessRules {
   readonly token: string;
   readonly isOwnName: (host: string) => boolean;
@@ -28,7 +28,7 @@ export function createNameCheck(host: string, port: number): (host: string) => b
   };
 }
 
-/** Whether an address can only be reached from this machine. */
+/** True if an address can only be reached from this machine. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
@@ -78,7 +78,7 @@ function readCookie(header: string): string | undefined {
   return undefined;
 }
 
-/** What every response says to browsers: load nothing from elsewhere, be framed by nobody, guess no types. */
+/** The headers of every response: browsers load nothing from elsewhere, frame it nowhere and guess no types. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +

@@ -1,4 +1,5 @@
 import { Hono, type HonoRequest } from 'hono';
+import { z } from 'zod';
 import { type AccessRules, isSame, refuseForeign, refuseStranger, SECURITY_HEADERS, tokenCookie } from './access.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import type { PageFiles } from './page-files.ts';
@@ -31,6 +32,7 @@ export const ROUTES: readonly Route[] = [
     path: '/openapi.json',
     summary: 'Describes this API.',
     responds: 'An OpenAPI document.',
+    response: z.looseObject({ openapi: z.string() }),
     handle: async (_, { version }) => createOpenApiDocument(ROUTES, version),
   }),
 ];
@@ -54,7 +56,13 @@ export function createApp(
     const token = context.req.query('token');
     if (token === undefined) return next();
     if (!isSame(token, access.token)) throw new Problem(401, 'The token is wrong.');
-    return new Response(null, { status: 303, headers: { location: '/', 'set-cookie': tokenCookie(access.token) } });
+    const cookie = { 'set-cookie': tokenCookie(access.token) };
+    // From the file that `serve --open` made: a browser sends no strict cookie with a redirect that another place began.
+    if (context.req.header('sec-fetch-site') === 'cross-site')
+      return new Response('<!doctype html><meta http-equiv="refresh" content="0;url=/">', {
+        headers: { 'content-type': 'text/html; charset=utf-8', ...cookie },
+      });
+    return new Response(null, { status: 303, headers: { location: '/', ...cookie } });
   });
   app.use(async (context, next) => {
     refuseStranger(context.req.raw.headers, access);
@@ -69,10 +77,9 @@ export function createApp(
     });
   }
   app.get('*', async (context, next) => page(context.req.path) ?? next());
-  const refuse = (problem: Problem, { path, raw }: HonoRequest): Response => {
-    const isPage = !path.startsWith('/api') && (raw.headers.get('accept') ?? '').includes('text/html');
-    return isPage ? problemPage(problem) : problemResponse(problem);
-  };
+  // Scripts accept any type; only a person who opens an address asks for HTML.
+  const refuse = (problem: Problem, { raw }: HonoRequest): Response =>
+    (raw.headers.get('accept') ?? '').includes('text/html') ? problemPage(problem) : problemResponse(problem);
   app.notFound(({ req }) => refuse(findMissing(req.method, req.path), req));
   app.onError((error, { req }) => withSecurity(refuse(toProblem(error, report), req)));
   return app;

@@ -5,7 +5,7 @@ export type SendMessage = (event: string, data: string, id?: number) => void;
 
 const MAX_STREAMS = 200;
 const HEARTBEAT_MS = 15_000;
-/** What a slow reader may leave unread before it is cut off; it comes back and goes on where it was. */
+/** The unread bytes that a slow reader may have before it is cut off; it reconnects and continues where it was. */
 const MAX_UNREAD_BYTES = 8 << 20;
 
 let openStreams = 0;

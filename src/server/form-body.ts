@@ -10,7 +10,7 @@ export interface FormFile {
 /** The largest form that is read, with all its files. */
 const MAX_FORM_BYTES = 64 << 20;
 
-/** Whether a request sends a form with files. */
+/** True if a request sends a form with files. */
 export const isForm = (request: Request): boolean =>
   /^multipart\/form-data\b/i.test(request.headers.get('content-type') ?? '');
 

@@ -1,6 +1,5 @@
-import { type RunStep, readSteps } from '../runtime/follow-run.ts';
-import type { RunLocation } from '../runtime/open-runs.ts';
-import { keyOfRun } from './run-key.ts';
+import { type RunStep, readSteps } from '../app/follow-run.ts';
+import { keyOfRun, type ServedRun } from './run-key.ts';
 
 /** How long a reader waits for the request of the next page. */
 const KEPT_MS = 10_000;
@@ -13,18 +12,18 @@ interface Reader {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Reads journals page by page. Who asks for page after page goes on where the last one ended: a long journal is read once. */
+/** Reads journals page by page. Who asks for page after page continues where the last one ended: a long journal is read once. */
 export class JournalPages {
   private readonly readers = new Map<string, Reader>();
 
   /** The steps of a run after a step, at most so many, and whether there are more. */
   async read(
-    run: { readonly id: string; readonly location: RunLocation },
+    run: ServedRun,
     after: number,
     limit: number,
   ): Promise<{ readonly steps: readonly RunStep[]; readonly more: boolean }> {
     const known = this.take(keyOf(run, after));
-    const source = known?.steps ?? readSteps(run.id, run.location, after);
+    const source = known?.steps ?? readSteps(run.id, run.storage, after);
     const steps: RunStep[] = known === undefined ? [] : [known.next];
     try {
       for (;;) {
@@ -66,4 +65,4 @@ export class JournalPages {
   }
 }
 
-const keyOf = (run: Parameters<typeof keyOfRun>[0], after: number): string => `${keyOfRun(run)}\0${after}`;
+const keyOf = (run: ServedRun, after: number): string => `${keyOfRun(run)}\0${after}`;

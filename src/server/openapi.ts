@@ -1,8 +1,16 @@
 import { z } from 'zod';
+import { DOCUMENTS } from '../documents/schemas.ts';
+import { TIME, TOKENS } from '../documents/shared-schemas.ts';
 import type { Route } from './route.ts';
 
+interface OpenApiDocument {
+  readonly openapi: string;
+  readonly [field: string]: unknown;
+}
+
 /** The OpenAPI document of these routes. */
-export function createOpenApiDocument(routes: readonly Route[], version: string): object {
+export function createOpenApiDocument(routes: readonly Route[], version: string): OpenApiDocument {
+  const schemas = describeDocuments(routes);
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     const path = `/api${route.path}`;
@@ -19,6 +27,7 @@ export function createOpenApiDocument(routes: readonly Route[], version: string)
     security: [{ token: [] }, { cookie: [] }],
     paths,
     components: {
+      schemas,
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer' },
         cookie: { type: 'apiKey', in: 'cookie', name: 'raymond' },
@@ -26,40 +35,45 @@ export function createOpenApiDocument(routes: readonly Route[], version: string)
       responses: {
         Problem: {
           description: 'What is wrong, and what to do about it.',
-          content: { 'application/problem+json': { schema: PROBLEM_SCHEMA } },
+          content: { 'application/problem+json': { schema: referTo(DOCUMENTS.Problem) } },
         },
       },
     },
   };
 }
 
-const PROBLEM_SCHEMA = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail'],
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    hint: { type: 'string' },
-    errors: {
-      type: 'array',
-      items: { type: 'object', properties: { path: { type: 'string' }, message: { type: 'string' } } },
-    },
-  },
-};
+/** Documents, and parts of them that are worth a name. */
+const NAMED: Readonly<Record<string, z.ZodType>> = { ...DOCUMENTS, Time: TIME, Tokens: TOKENS };
+
+const isPart = (name: string): boolean => ['Problem', 'Step', 'Event', 'Time', 'Tokens'].includes(name);
+
+const uriOf = (name: string): string => `#/components/schemas/${name}`;
+
+/** The schemas of what these routes respond with, by name. Unknown fields are allowed: later versions may add some. */
+function describeDocuments(routes: readonly Route[]): object {
+  const used = new Set(routes.map(({ response }) => response.schema));
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(NAMED)) if (used.has(schema) || isPart(id)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { uri: uriOf, io: 'input' });
+  return Object.fromEntries(Object.entries(schemas).map(([name, { $schema: _, $id: __, ...rest }]) => [name, rest]));
+}
+
+function referTo(schema: z.ZodType): object {
+  const name = Object.keys(NAMED).find((each) => NAMED[each] === schema);
+  return name === undefined ? toSchema(schema) : { $ref: uriOf(name) };
+}
 
 function describeOperation({ path, summary, query, body, form, response }: Route): object {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     return { name, in: 'path', required: true, schema: { type: 'string' } };
   });
-  const { status, type, description } = response;
+  const { status, type, description, schema } = response;
   return {
     summary,
     parameters: [...inPath, ...describeQuery(query)],
     ...(body !== null && { requestBody: { content: describeBody(toSchema(body), form) } }),
     responses: {
-      [status]: { description, content: { [type]: {} } },
+      [status]: { description, content: { [type]: schema === null ? {} : { schema: referTo(schema) } } },
       default: { $ref: '#/components/responses/Problem' },
     },
   };

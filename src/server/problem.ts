@@ -1,5 +1,7 @@
+import type { ProblemDocument } from '../documents/types.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { sanitize } from '../events/sanitize.ts';
+import { sanitize } from '../render/sanitize.ts';
+import { AnswerRefused } from '../wiring/handed-files.ts';
 
 /** A part of a request that is wrong: its path, such as `body.budget_usd`, and why. */
 export interface RequestFault {
@@ -38,7 +40,7 @@ const TITLES: Readonly<Record<number, string>> = {
 
 /** The response for a refusal, as `application/problem+json`. */
 export function problemResponse({ status, message, hint, faults }: Problem): Response {
-  const document = {
+  const document: ProblemDocument = {
     type: 'about:blank',
     title: TITLES[status] ?? 'Error',
     status,
@@ -57,7 +59,7 @@ export function problemPage({ status, message, hint = '' }: Problem): Response {
   const escapeHtml = (text: string): string => sanitize(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
   const head =
     '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">';
-  const next = status === 404 ? '<a href="/">All runs</a>' : escapeHtml(hint);
+  const next = status === 404 ? '<a href="/">All runs</a>' : escapeHtml(hint).replace(/`([^`]*)`/g, '<code>$1</code>');
   const html = `<!doctype html>${head}<title>Raymond</title><h1>${escapeHtml(message)}</h1><p>${next}</p>\n`;
   return new Response(html, { status, headers: { 'content-type': 'text/html; charset=utf-8' } });
 }
@@ -65,16 +67,32 @@ export function problemPage({ status, message, hint = '' }: Problem): Response {
 /** Makes a refusal of whatever was thrown. A bug says nothing about itself to the outside; `report` hears of it. */
 export function toProblem(error: unknown, report: (error: unknown) => void): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof RaymondError)
-    return new Problem(statusOf(error), error.message, error.hint === undefined ? {} : { hint: error.hint });
+  if (error instanceof RaymondError) {
+    const faults = error instanceof AnswerRefused && error.reason === 'empty' ? [EMPTY_ANSWER] : [];
+    return new Problem(statusOf(error), error.message, {
+      faults,
+      ...(error.hint !== undefined && { hint: error.hint }),
+    });
+  }
   report(error);
   return new Problem(500, 'Something went wrong in Raymond itself.', {
     hint: 'The terminal of the server has the details.',
   });
 }
 
-function statusOf({ message, exitCode }: RaymondError): number {
-  if (/^the run \S+ has no question/.test(message)) return 404;
+const EMPTY_ANSWER: RequestFault = { path: 'body.text', message: 'it is empty' };
+
+const REFUSED_ANSWER: Readonly<Record<AnswerRefused['reason'], number>> = {
+  empty: 422,
+  wrong_files: 422,
+  too_large: 413,
+  over: 409,
+  missing: 404,
+};
+
+function statusOf(error: RaymondError): number {
+  const { message, exitCode } = error;
+  if (error instanceof AnswerRefused) return REFUSED_ANSWER[error.reason];
   if (message.startsWith('no such run') || message.startsWith('the files of turn')) return 404;
   if (/^The database \S+ cannot (be reached|work just now)/.test(message)) return 503;
   return exitCode === EXIT.usage ? 409 : 422;

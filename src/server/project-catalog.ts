@@ -1,20 +1,21 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { findFolders } from '../runtime/find-workflows.ts';
-import { projectFolderOf, readKnownProjects } from '../runtime/known-projects.ts';
-import type { RunListEntry } from '../runtime/list-runs.ts';
-import { controlFiles, type RunControl } from '../runtime/run-control.ts';
-import { RunSummaries } from '../runtime/run-summaries.ts';
+import type { RunPlace } from '../app/launcher.ts';
+import type { RunListEntry } from '../app/list-runs.ts';
+import { projectFolderOf, readKnownProjects } from '../app/trust/known-projects.ts';
+import { readGitPlace } from '../git-repository.ts';
+import { findFolders } from '../wiring/find-workflows.ts';
 import { Problem } from './problem.ts';
 
 /** A folder with a `.raymond`, or one in which workflows can be started; or a database, whose runs are then all that is shown. */
-export interface Project {
+export interface Project extends RunPlace {
   /** Short and the same every time: it stands in addresses. */
   readonly id: string;
   /** The folder, or the name of the database. */
   readonly folder: string;
-  readonly control: RunControl;
+  /** The folder in which commands for its runs are started. */
+  readonly commandFolder: string;
 }
 
 /** A workflow that was found on disk. */
@@ -34,9 +35,12 @@ export interface CatalogRun {
 
 /** Folders change seldom, and searching them takes long. */
 const SEARCH_EVERY_MS = 10_000;
+/** The server spends at most about a tenth of its time on searching. */
+const PAUSE_PER_SEARCH = 10;
 
 interface Found {
   readonly atMs: number;
+  readonly tookMs: number;
   readonly projects: readonly Project[];
   readonly workflows: readonly CatalogWorkflow[];
 }
@@ -45,12 +49,13 @@ interface Found {
 export class ProjectCatalog {
   private readonly roots: readonly string[];
   private readonly env: NodeJS.ProcessEnv;
-  private readonly fullEnv: NodeJS.ProcessEnv;
   private readonly now: () => number;
   private readonly report: (message: string) => void;
-  /** The database whose runs are shown, instead of those of folders. */
-  private readonly database: Project | null;
-  private readonly summaries = new RunSummaries();
+  private readonly openFolder: (folder: string) => RunPlace;
+  /** The projects that are there whatever folders are found: a database. */
+  private readonly shared: readonly Project[];
+  /** By folder: each remembers what it has read of its runs. */
+  private readonly opened = new Map<string, Project>();
   private readonly missing = new Set<string>();
   private found: Promise<Found> | null = null;
 
@@ -62,19 +67,20 @@ export class ProjectCatalog {
       env: NodeJS.ProcessEnv;
       now: () => number;
       report: (message: string) => void;
-      database?: { readonly name: string; readonly control: RunControl };
+      openFolder: (folder: string) => RunPlace;
+      shared?: RunPlace;
     },
   ) {
-    const { folder, env, now, report, database } = settings;
+    const { folder, env, now, report, openFolder, shared } = settings;
     this.roots = roots.length > 0 ? roots : [folder];
     this.env = roots.length > 0 ? {} : env;
     this.now = now;
     this.report = report;
-    this.fullEnv = env;
-    this.database =
-      database === undefined
-        ? null
-        : { id: shortHash(database.name), folder: database.name, control: database.control };
+    this.openFolder = openFolder;
+    this.shared =
+      shared === undefined
+        ? []
+        : [{ ...shared, id: shortHash(shared.storage.name), folder: shared.storage.name, commandFolder: folder }];
   }
 
   async projects(): Promise<readonly Project[]> {
@@ -89,13 +95,8 @@ export class ProjectCatalog {
   async runs(): Promise<readonly CatalogRun[]> {
     const runs: CatalogRun[] = [];
     for (const project of await this.projects()) {
-      const { location } = project.control;
-      if (typeof location !== 'string') {
-        for (const entry of await location.listRuns(false)) runs.push({ project, entry });
-        continue;
-      }
-      if (!this.isPresent(project.folder)) continue;
-      for (const entry of await this.summaries.list(project.folder)) runs.push({ project, entry });
+      if (!this.shared.includes(project) && !this.isPresent(project.folder)) continue;
+      for (const entry of await project.storage.runs.list('journals')) runs.push({ project, entry });
     }
     return runs;
   }
@@ -115,25 +116,24 @@ export class ProjectCatalog {
   /** Looks through the roots, at most every few seconds. */
   private async search(): Promise<Found> {
     const last = await this.found;
-    if (last !== null && this.now() - last.atMs < SEARCH_EVERY_MS) return last;
+    const pauseMs = Math.max(SEARCH_EVERY_MS, PAUSE_PER_SEARCH * (last?.tookMs ?? 0));
+    // A clock that was set back must not keep what was found for as long.
+    if (last !== null && Math.abs(this.now() - last.atMs) < pauseMs) return last;
     this.found = this.searchNow();
     return this.found;
   }
 
   private async searchNow(): Promise<Found> {
-    const projects = new Map<string, Project>();
+    const startedAt = this.now();
+    const projects = new Set<Project>(this.shared);
     const addProject = (folder: string): Project => {
-      if (this.database !== null) return this.database;
-      const project = projects.get(folder) ?? {
-        id: shortHash(folder),
-        folder,
-        control: controlFiles(folder, this.fullEnv),
-      };
-      projects.set(folder, project);
+      const project = this.shared[0] ?? this.openProject(folder);
+      projects.add(project);
       return project;
     };
     const workflows = new Map<string, CatalogWorkflow>();
-    for (const root of this.roots) {
+    const known = readKnownProjects(this.env).filter((folder) => existsSync(folder));
+    for (const root of new Set([...this.roots, ...known])) {
       if (!this.isPresent(root)) continue;
       addProject(projectFolderOf(root));
       const below = await findFolders(root);
@@ -143,17 +143,31 @@ export class ProjectCatalog {
         // A folder that is nobody's project yet is started in where the search began.
         const folder = isProject(own) ? own : projectFolderOf(root);
         const project = addProject(folder);
-        // In a database, workflows of several folders are side by side.
-        const place = this.database === null ? relative(folder, path).split(sep).join('/') : path;
+        // A database has the workflows of several folders.
+        const place = project.folder === folder ? relative(folder, path).split(sep).join('/') : path;
         workflows.set(path, { id: shortHash(place), project, path, folder });
       }
     }
-    for (const folder of readKnownProjects(this.env)) if (existsSync(folder)) addProject(folder);
-    const all = this.database === null ? [...projects.values()] : [this.database];
-    return { atMs: this.now(), projects: all, workflows: [...workflows.values()] };
+    return {
+      atMs: this.now(),
+      tookMs: this.now() - startedAt,
+      projects: [...projects],
+      workflows: [...workflows.values()],
+    };
   }
 
-  /** Whether a folder is there; that it has vanished is said once. */
+  private openProject(folder: string): Project {
+    const project = this.opened.get(folder) ?? {
+      ...this.openFolder(folder),
+      id: shortHash(folder),
+      folder,
+      commandFolder: folder,
+    };
+    this.opened.set(folder, project);
+    return project;
+  }
+
+  /** True if a folder is there; that it has vanished is said once. */
   private isPresent(folder: string): boolean {
     if (existsSync(folder)) {
       this.missing.delete(folder);
@@ -165,6 +179,6 @@ export class ProjectCatalog {
   }
 }
 
-const isProject = (folder: string): boolean => ['.raymond', '.git'].some((name) => existsSync(join(folder, name)));
+const isProject = (folder: string): boolean => existsSync(join(folder, '.raymond')) || readGitPlace(folder) !== null;
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 10);

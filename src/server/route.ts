@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { tryParseJson } from '../core/json.ts';
+import type { Emitted } from '../documents/types.ts';
+import { hasNul, tryParseJson } from '../language/text/json.ts';
 import { type FormFile, isForm, readForm } from './form-body.ts';
 import { Problem, type RequestFault } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
@@ -22,10 +23,16 @@ export interface Route {
   readonly summary: string;
   readonly query: z.ZodType | null;
   readonly body: z.ZodType | null;
-  /** Whether the body may also be a form with files. */
+  /** True if the body may also be a form with files. */
   readonly form: boolean;
-  /** What a success responds with; the status is 200 unless it says otherwise. */
-  readonly response: { readonly status: number; readonly type: string; readonly description: string };
+  /** The response to a success; the status is 200 unless stated. */
+  readonly response: {
+    readonly status: number;
+    readonly type: string;
+    readonly description: string;
+    /** The schema of the data; null if it is no JSON. */
+    readonly schema: z.ZodType | null;
+  };
   readonly handle: (
     request: Request,
     params: Readonly<Record<string, string>>,
@@ -33,7 +40,7 @@ export interface Route {
   ) => Promise<Response>;
 }
 
-interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType>
+interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType, Document extends z.ZodType>
   extends Pick<Route, 'method' | 'path' | 'summary'> {
   readonly query?: Query;
   readonly body?: Body;
@@ -41,12 +48,19 @@ interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType>
   readonly responds: string;
   readonly status?: number;
   readonly type?: string;
-  /** The data of the response, or a whole response. */
-  readonly handle: (request: RouteRequest<z.infer<Query>, z.infer<Body>>, server: ServerContext) => Promise<object>;
+  /** The document that it responds with; left out if that is no JSON. */
+  readonly response?: Document;
+  /** Makes the document, or a whole response. */
+  readonly handle: (
+    request: RouteRequest<z.infer<Query>, z.infer<Body>>,
+    server: ServerContext,
+  ) => Promise<Emitted<Document> | Response>;
 }
 
 /** Defines a route whose query and body are checked before it is called. */
-export function defineRoute<Query extends z.ZodType, Body extends z.ZodType>(spec: RouteSpec<Query, Body>): Route {
+export function defineRoute<Query extends z.ZodType, Body extends z.ZodType, Document extends z.ZodType = z.ZodNever>(
+  spec: RouteSpec<Query, Body, Document>,
+): Route {
   const { method, path, summary, query = null, body = null, form = false, responds, status = 200 } = spec;
   const { type = 'application/json' } = spec;
   return {
@@ -56,8 +70,9 @@ export function defineRoute<Query extends z.ZodType, Body extends z.ZodType>(spe
     query,
     body,
     form,
-    response: { status, type, description: responds },
+    response: { status, type, description: responds, schema: spec.response ?? null },
     handle: async (raw, params, server) => {
+      if (hasNul(params)) throw new Problem(404, 'No name contains a NUL character.');
       const sent = form && isForm(raw) ? await readForm(raw) : null;
       const result = await spec.handle(
         {
@@ -115,7 +130,7 @@ async function readLimited(request: Request): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What is wrong in one place; of keys that do not exist, each is a place of its own. */
+/** The problem in one place; each unknown key is a place of its own. */
 function listFaults(issue: z.core.$ZodIssue, data: unknown, place: string): readonly RequestFault[] {
   const path = [place, ...issue.path].map(String).join('.');
   if (issue.code === 'unrecognized_keys')
@@ -129,6 +144,7 @@ const isObject = (value: unknown): value is Record<PropertyKey, unknown> => type
 
 /** The data as the schema makes it; refuses data that does not fit, with the path of each mistake. */
 function check(schema: z.ZodType | null, data: unknown, place: string): unknown {
+  if (hasNul(data)) throw new Problem(422, `${place}: it contains a NUL character`);
   const parsed = (schema ?? z.strictObject({})).safeParse(data);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.flatMap((issue) => listFaults(issue, data, place));

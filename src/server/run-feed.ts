@@ -1,10 +1,10 @@
-import { createEventDocument } from '../events/event-document.ts';
-import { createLogEntryDocument } from '../events/log-entry-document.ts';
-import { followSteps, type RunStep, readSteps } from '../runtime/follow-run.ts';
-import type { RunLocation } from '../runtime/open-runs.ts';
-import type { TurnDelta } from '../runtime/turn-delta.ts';
-import { TurnDeltas } from '../runtime/turn-deltas.ts';
-import { keyOfRun } from './run-key.ts';
+import { followSteps, type RunStep, readSteps } from '../app/follow-run.ts';
+import type { TurnDelta } from '../app/turns/turn-delta.ts';
+import { TurnDeltas } from '../app/turns/turn-deltas.ts';
+import { createEventDocument } from '../documents/event-document.ts';
+import { createLogEntryDocument } from '../documents/log-entry-document.ts';
+import type { StepDocument, TurnDeltaDocument, TurnDeltasDocument } from '../documents/types.ts';
+import { keyOfRun, type ServedRun } from './run-key.ts';
 
 /** A message of the event stream of a run: a step, whose number a browser sends when it comes back, or what running turns say. */
 export type FeedMessage = StepMessage | { readonly kind: 'delta'; readonly text: string };
@@ -24,7 +24,7 @@ export class RunFeeds {
    * do meanwhile, until the signal.
    */
   async follow(
-    run: { readonly id: string; readonly location: RunLocation },
+    run: ServedRun,
     after: number,
     signal: AbortSignal,
     send: (message: FeedMessage) => void,
@@ -44,7 +44,7 @@ export class RunFeeds {
 const MAX_KEPT = 1_000;
 
 class RunFeed {
-  private readonly run: { readonly id: string; readonly location: RunLocation };
+  private readonly run: ServedRun;
   private readonly listeners = new Set<(message: FeedMessage) => void>();
   private readonly stop = new AbortController();
   private readonly onEnd: () => void;
@@ -54,7 +54,7 @@ class RunFeed {
   private readonly deltas: TurnDeltas;
   private since: number;
 
-  constructor(run: { readonly id: string; readonly location: RunLocation }, after: number, onEnd: () => void) {
+  constructor(run: ServedRun, after: number, onEnd: () => void) {
     this.run = run;
     this.since = after;
     this.onEnd = onEnd;
@@ -83,9 +83,9 @@ class RunFeed {
     const listener = (message: FeedMessage): void => receive(message);
     this.listeners.add(listener);
     try {
-      // What came before this feed is read from the journal; what comes meanwhile waits.
+      // Earlier events are read from the journal; those that arrive meanwhile wait.
       if (after < this.since) {
-        for await (const step of readSteps(this.run.id, this.run.location, after)) {
+        for await (const step of readSteps(this.run.id, this.run.storage, after)) {
           if (signal.aborted) return;
           sendNew(toMessage(step));
         }
@@ -107,7 +107,7 @@ class RunFeed {
 
   private async read(after: number): Promise<void> {
     await this.deltas.open();
-    for await (const step of followSteps(this.run.id, this.run.location, after, this.stop.signal)) {
+    for await (const step of followSteps(this.run.id, this.run.storage, after, this.stop.signal)) {
       const message = toMessage(step);
       this.kept.push(message);
       if (this.kept.length > MAX_KEPT) this.since = this.kept.shift()?.seq ?? this.since;
@@ -128,19 +128,20 @@ const whenAborted = (signal: AbortSignal): Promise<void> =>
   });
 
 function toMessage({ seq, events }: RunStep): StepMessage {
-  return { kind: 'step', seq, text: JSON.stringify({ seq, events: events.map(createEventDocument) }) };
+  const document: StepDocument = { seq, events: events.map((event) => createEventDocument(event)) };
+  return { kind: 'step', seq, text: JSON.stringify(document) };
 }
 
 /** The whole text of an entry is in its turn. */
 const MAX_DELTA_CHARS = 4_000;
 
 function toDeltaMessage(deltas: readonly TurnDelta[]): FeedMessage {
-  const turns = deltas.map(toDeltaDocument);
-  return { kind: 'delta', text: JSON.stringify({ turns }) };
+  const document: TurnDeltasDocument = { turns: deltas.map(toDeltaDocument) };
+  return { kind: 'delta', text: JSON.stringify(document) };
 }
 
-/** What a turn said and did, as the page and programs get it. */
-export const toDeltaDocument = ({ agent, number, state, first, entries }: TurnDelta): object => ({
+/** The activity of a turn, as the page and programs receive it. */
+export const toDeltaDocument = ({ agent, number, state, first, entries }: TurnDelta): TurnDeltaDocument => ({
   agent,
   turn: number,
   state,

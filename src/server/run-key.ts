@@ -1,5 +1,10 @@
-import type { RunLocation } from '../runtime/open-runs.ts';
+import type { RunStorage } from '../storage/storage.ts';
 
-/** A text that tells a run from all others of a server, which has one database at most. */
-export const keyOfRun = ({ id, location }: { readonly id: string; readonly location: RunLocation }): string =>
-  `${typeof location === 'string' ? location : ''}\0${id}`;
+/** A run that a server shows. */
+export interface ServedRun {
+  readonly id: string;
+  readonly storage: RunStorage;
+}
+
+/** A text that tells a run from all others of a server. */
+export const keyOfRun = ({ id, storage }: ServedRun): string => `${storage.name}\0${id}`;

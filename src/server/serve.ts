@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import type { RunPlace } from '../app/launcher.ts';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
-import type { RunControl } from '../runtime/run-control.ts';
 import { createNameCheck, isLoopback } from './access.ts';
 import { createApp } from './app.ts';
+import { limitConnections, REQUEST_LIMITS } from './connection-limits.ts';
 import { JournalPages } from './journal-pages.ts';
 import { readPageFile } from './page-files.ts';
 import { ProjectCatalog } from './project-catalog.ts';
@@ -23,8 +25,10 @@ export interface ServeRequest {
   /** The token of the user's own; without it, a random one. */
   readonly token?: string;
   readonly report: (message: string) => void;
-  /** The database whose runs are shown, instead of those of folders. */
-  readonly database?: { readonly name: string; readonly control: RunControl };
+  /** Opens the runs of a folder. */
+  readonly openFolder: (folder: string) => RunPlace;
+  /** The runs of all folders, if they are in one place. */
+  readonly shared?: RunPlace;
 }
 
 /** A server that listens. */
@@ -37,17 +41,13 @@ export interface RunningServer {
   readonly close: () => Promise<void>;
 }
 
-const MAX_CONNECTIONS = 512;
-/** How long a request may take to arrive. */
-const MAX_REQUEST_MS = 60_000;
-
 /** Starts the server. It only reads what is on disk and makes requests; no run depends on it. */
 export async function startServer(request: ServeRequest): Promise<RunningServer> {
-  const { host, roots, cwd, env, command, version, report, database } = request;
+  const { host, roots, cwd, env, command, version, report, openFolder, shared } = request;
   const token = request.token ?? randomBytes(24).toString('base64url');
   const now = Date.now;
   const server = {
-    catalog: new ProjectCatalog(roots, { folder: cwd, env, now, report, ...(database && { database }) }),
+    catalog: new ProjectCatalog(roots, { folder: cwd, env, now, report, openFolder, ...(shared && { shared }) }),
     feeds: new RunFeeds(),
     journals: new JournalPages(),
     env,
@@ -61,11 +61,8 @@ export async function startServer(request: ServeRequest): Promise<RunningServer>
   const app = createApp(server, access, readPageFile, (error) =>
     report(error instanceof Error ? (error.stack ?? error.message) : errorMessageOf(error)),
   );
-  const http = createAdaptorServer({ fetch: app.fetch });
-  http.on('connection', (socket) => socket.setNoDelay(true));
-  if ('maxConnections' in http) http.maxConnections = MAX_CONNECTIONS;
-  // Of a request, not of its response: a stream lasts as long as somebody reads it.
-  if ('requestTimeout' in http) http.requestTimeout = MAX_REQUEST_MS;
+  const http = createAdaptorServer({ fetch: app.fetch, serverOptions: REQUEST_LIMITS });
+  if (http instanceof Server) limitConnections(http);
   await new Promise<void>((resolve, reject) => {
     http.once('error', (error) => reject(listenError(error, host, request.port)));
     http.listen(request.port, host, resolve);

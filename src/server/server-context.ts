@@ -1,9 +1,8 @@
-import type { RunLocation } from '../runtime/open-runs.ts';
 import type { JournalPages } from './journal-pages.ts';
 import type { ProjectCatalog } from './project-catalog.ts';
 import type { RunFeeds } from './run-feed.ts';
 
-/** What the routes of a server work with. */
+/** The dependencies of a server's routes. */
 export interface ServerContext {
   readonly catalog: ProjectCatalog;
   readonly feeds: RunFeeds;
@@ -16,12 +15,3 @@ export interface ServerContext {
   /** The folder that the server was started in. */
   readonly cwd: string;
 }
-
-/** Where a command has to work to find the runs of a location. */
-export const commandPlaceOf = (
-  location: RunLocation,
-  { cwd }: Pick<ServerContext, 'cwd'>,
-): { readonly location: RunLocation; readonly cwd: string } => ({
-  location,
-  cwd: typeof location === 'string' ? location : cwd,
-});

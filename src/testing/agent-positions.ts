@@ -1,5 +1,5 @@
-import type { Event } from '../core/event.ts';
-import { isPrompt } from '../core/state-names.ts';
+import type { Event } from '../core/run/event.ts';
+import { isPrompt } from '../language/state-names.ts';
 
 interface AgentPosition {
   readonly state: string;

@@ -1,11 +1,11 @@
-import { workflowNameOf } from '../core/named-workflows.ts';
-import { type PolicyEntry, permits } from '../core/policy.ts';
-import type { Scope } from '../core/state-names.ts';
 import { formatPayload } from '../drawing/labels.ts';
 import { type TransitionCount, TransitionCounter } from '../drawing/transition-counter.ts';
-import type { StateTally } from '../events/run-tally.ts';
 import { collectTransitions, type Edge, type EdgeTarget, type Graph, targetsOf } from '../graph/graph.ts';
 import { sourceScope } from '../graph/workflow-source.ts';
+import { workflowNameOf } from '../language/named-workflows.ts';
+import { type PolicyEntry, permits } from '../language/policy.ts';
+import type { Scope } from '../language/state-names.ts';
+import type { StateTally } from '../render/run-tally.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { TestRun } from './run-scenario.ts';
 import { collectTakenTags, formatEdgeTarget, matchesEdge, type TakenTag } from './taken-tags.ts';

@@ -1,15 +1,15 @@
-import type { TextPosition } from '../core/text-position.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 
 /** Something that is not as the scenario expects, and where the scenario says so. */
 export interface Difference extends TextPosition {
-  /** What differs, as the beginning of a sentence: `the path of main`. */
+  /** The subject of the difference: `the path of main`. */
   readonly what: string;
   /** The file of the position; the scenario's own if left out. */
   readonly file?: string;
   readonly detail: DifferenceDetail;
 }
 
-/** What the run of a test case brought to light. */
+/** The findings of a test case. */
 export interface TestFindings {
   readonly differences: readonly Difference[];
   /** Things that its author should know even if the test passes. */

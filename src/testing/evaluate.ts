@@ -1,6 +1,6 @@
-import type { Event } from '../core/event.ts';
-import { comparePositions, type TextPosition } from '../core/text-position.ts';
+import type { Event } from '../core/run/event.ts';
 import { EXIT } from '../errors.ts';
+import { comparePositions, type TextPosition } from '../language/text/text-position.ts';
 import type { Expectation, PositionedExpectation, TestSpec } from '../scenario/test-spec.ts';
 import { describeAgentPositions } from './agent-positions.ts';
 import type { Difference, TestFindings } from './difference.ts';
@@ -15,7 +15,7 @@ import type { TestCase } from './suite.ts';
  * differences. A run that failed unexpectedly is only asked for its end, paths and results: the rest could not match
  * anyway.
  */
-function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Difference[] {
+async function compareWithExpectations(spec: TestSpec, testRun: TestRun): Promise<readonly Difference[]> {
   const { expectations } = spec;
   const observed = new RunObservations(testRun);
   const scenarioErrors = findScenarioErrors(spec, testRun);
@@ -24,15 +24,15 @@ function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Dif
   const isAll = scenarioErrors.length === 0 && !isUnexpectedFailure;
   const compared = expectations.filter(({ kind }) => isAll || kinds.includes(kind));
   const ranked = compared.toSorted((a, b) => rankExpectation(a) - rankExpectation(b) || comparePositions(a, b));
-  const differences = ranked.flatMap((expectation): readonly Difference[] => {
+  const differences = ranked.map(async (expectation): Promise<readonly Difference[]> => {
     const matcher = EXPECTATION_MATCHERS[expectation.kind] as ExpectationMatcher<Expectation>;
     const { line, column } = expectation;
-    return matcher(expectation, observed).map(([what, detail]) => ({ line, column, what, detail }));
+    return (await matcher(expectation, observed)).map(([what, detail]) => ({ line, column, what, detail }));
   });
   return dedupeProblems([
     ...scenarioErrors,
     ...(isUnexpectedFailure ? describeFailure(spec, observed) : []),
-    ...differences,
+    ...(await Promise.all(differences)).flat(),
   ]);
 }
 
@@ -64,10 +64,10 @@ function findScenarioErrors(
   return [{ ...at, what: 'it', detail: problemDetail(lines.join('\n')) }];
 }
 
-/** What a shell says of a command that is ended with it. */
+/** The message of a shell about a command that is killed with it. */
 const WORDS_ABOUT_THE_END = /^(?:.*: line \d+: +\d+ )?(?:Terminated|Killed)\b/;
 
-/** What the scripts that were ended have said on stderr, which is below the message of their agents. */
+/** The stderr of killed scripts, which is below their agents' messages. */
 const quoteScriptErrors = ({ agents }: TestRun['run']): readonly string[] =>
   agents.flatMap(({ id, state, phase }) => {
     if (phase.kind !== 'paused' || phase.why !== 'interrupted') return [];
@@ -88,7 +88,7 @@ function toScenarioError(message: string, ownFile: string, at: TextPosition): Di
   return { file, line: Number(line), column: Number(column), what: 'it', detail: problemDetail(`${rest}.`) };
 }
 
-/** Whether the run did not complete and no expectation says that it should not. */
+/** True if the run did not complete and no expectation says that it should not. */
 function hasUnexpectedFailure(expectations: readonly PositionedExpectation[], { run }: RunObservations): boolean {
   const isExpected = expectations.some(
     (expectation) =>
@@ -111,7 +111,7 @@ function describeFailure({ at, expectations }: TestSpec, { run, reasons }: RunOb
 export async function evaluateTestRun(testCase: TestCase, testRun: TestRun): Promise<TestFindings> {
   const staleFindings = await checkStaleness(testCase, testRun);
   return {
-    differences: [...compareWithExpectations(testCase.spec, testRun), ...staleFindings.differences],
+    differences: [...(await compareWithExpectations(testCase.spec, testRun)), ...staleFindings.differences],
     warnings: [...collectRunWarnings(testRun.events, testCase), ...staleFindings.warnings],
   };
 }

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { isStateFile } from '../core/state-names.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import { isStateFile } from '../language/state-names.ts';
 import { openScenarioFile, resolveWorkflowPaths } from '../scenario/file.ts';
 
 const SCENARIO_FILE_NAME = /\.test\.ya?ml$/;

@@ -1,8 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { microsToUsd } from '../core/ledger.ts';
-import { didYouMean } from '../core/nearest.ts';
-import { exitCodeOf } from '../events/run-document.ts';
+import { microsToUsd } from '../core/run/ledger.ts';
+import { exitCodeOf } from '../documents/run-document.ts';
+import { didYouMean } from '../language/text/nearest.ts';
+import { matchPattern } from '../patterns/match-pattern.ts';
 import type { Expectation, TextExpectation } from '../scenario/test-spec.ts';
 import type { DifferenceDetail } from './difference.ts';
 import type { RunObservations } from './run-observations.ts';
@@ -10,7 +11,7 @@ import type { RunObservations } from './run-observations.ts';
 type Mismatches = readonly (readonly [what: string, detail: DifferenceDetail])[];
 
 /** Compares one kind of expectation with a test run and returns what differs. */
-export type ExpectationMatcher<E> = (expectation: E, observed: RunObservations) => Mismatches;
+export type ExpectationMatcher<E> = (expectation: E, observed: RunObservations) => Mismatches | Promise<Mismatches>;
 
 type ExpectationMatchers = {
   readonly [Kind in Expectation['kind']]: ExpectationMatcher<Extract<Expectation, { kind: Kind }>>;
@@ -32,12 +33,12 @@ export const EXPECTATION_MATCHERS: ExpectationMatchers = {
     const isSame = path.length === states.length && path.every((state, at) => state === states[at]);
     return isSame ? [] : [[`the path of ${agent}`, { kind: 'lists', expected: states, actual: path }]];
   },
-  result: ({ agent, text }, observed) => {
+  result: async ({ agent, text }, observed) => {
     const result = observed.resultOf(agent);
     if (result === undefined) return unknownAgent(agent, observed);
     if (result === null)
       return [[`the result of ${agent}`, problemDetail(`${agent} has come to no result${expectedHint(text)}`)]];
-    return findTextMismatches(result, text, false).map((detail) => [`the result of ${agent}`, detail]);
+    return (await findTextMismatches(result, text, false)).map((detail) => [`the result of ${agent}`, detail]);
   },
   prints: ({ agent, texts }, observed) => {
     if (observed.pathOf(agent) === undefined) return unknownAgent(agent, observed);
@@ -46,7 +47,7 @@ export const EXPECTATION_MATCHERS: ExpectationMatchers = {
     const isSame = actual.length === expected.length && actual.every((text, at) => text === expected[at]);
     return isSame ? [] : [[`what ${agent} prints`, { kind: 'lists', expected, actual }]];
   },
-  prompts: ({ agent, state, every, visits }, observed) => {
+  prompts: async ({ agent, state, every, visits }, observed) => {
     if (agent !== null && observed.pathOf(agent) === undefined) return unknownAgent(agent, observed);
     const prompts = observed.promptsOf(state, agent);
     const [first] = visits;
@@ -55,18 +56,20 @@ export const EXPECTATION_MATCHERS: ExpectationMatchers = {
       return [[`the prompt of ${state}`, problemDetail(`${state} is never entered${byAgent}`)]];
     if (!every && prompts.length !== visits.length)
       return compareValues(`the number of visits to ${state}${byAgent}`, visits.length, prompts.length);
-    return prompts.flatMap((text, at) => {
+    const found = prompts.map(async (text, at) => {
       const expectation = every ? first : visits[at];
-      const mismatches = expectation === undefined ? [] : findTextMismatches(text, expectation, false);
+      const mismatches = expectation === undefined ? [] : await findTextMismatches(text, expectation, false);
       return mismatches.map((detail) => [`the prompt of ${state}, visit ${at + 1}${byAgent},`, detail] as const);
     });
+    return (await Promise.all(found)).flat();
   },
-  file: ({ name, text }, { folder }) => {
+  file: async ({ name, text }, { folder }) => {
     const [what, path] = [`the file ${name}`, join(folder, name)];
     const exists = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
     if (text === null) return exists ? [[what, problemDetail(`${what} should not be there`)]] : [];
     if (!exists) return [[what, problemDetail(`${what} is not there`)]];
-    return findTextMismatches(readFileSync(path, 'utf8'), text, true).map((detail) => [what, detail]);
+    const mismatches = await findTextMismatches(readFileSync(path, 'utf8'), text, true);
+    return mismatches.map((detail) => [what, detail]);
   },
   cost: ({ state, usd }, observed) => {
     const actual = microsToUsd(observed.microsOf(state));
@@ -120,19 +123,26 @@ export const problemDetail = (message: string): DifferenceDetail => ({ kind: 'pr
 const reasonMismatch = (message: string): Mismatches[number] => [REASON_LABEL, problemDetail(message)];
 
 /** Compares a text with all matchers of an expectation. Unless `exact`, `equals` ignores white space around the text. */
-function findTextMismatches(actual: string, expectation: TextExpectation, exact: boolean): readonly DifferenceDetail[] {
+async function findTextMismatches(
+  actual: string,
+  expectation: TextExpectation,
+  exact: boolean,
+): Promise<readonly DifferenceDetail[]> {
   const { equals } = expectation;
   const [expected, text] = exact ? [equals, actual] : [equals?.trim() ?? null, actual.trim()];
-  const mismatchedParts = (
-    matcher: 'contains' | 'lacks' | 'matches',
-    expectedParts: readonly string[],
-    matches: (part: string) => boolean,
-  ): readonly DifferenceDetail[] =>
-    expectedParts.filter((part) => !matches(part)).map((part) => ({ kind: 'parts', matcher, part, actual }));
+  const mismatchedPart = (matcher: 'contains' | 'lacks' | 'matches', part: string): DifferenceDetail => {
+    return { kind: 'parts', matcher, part, actual };
+  };
+  const patterns = expectation.matches.map(async (pattern): Promise<readonly DifferenceDetail[]> => {
+    const found = await matchPattern(new RegExp(pattern, 'm'), actual);
+    if (found === 'timeout')
+      return [problemDetail(`the pattern \`${abbreviate(pattern)}\` took too long over the text`)];
+    return found ? [] : [mismatchedPart('matches', pattern)];
+  });
   return [
     ...(expected === null || expected === text ? [] : [{ kind: 'texts', expected, actual: text } as const]),
-    ...mismatchedParts('contains', expectation.contains, (part) => actual.includes(part)),
-    ...mismatchedParts('lacks', expectation.lacks, (part) => !actual.includes(part)),
-    ...mismatchedParts('matches', expectation.matches, (pattern) => new RegExp(pattern, 'm').test(actual)),
+    ...expectation.contains.filter((part) => !actual.includes(part)).map((part) => mismatchedPart('contains', part)),
+    ...expectation.lacks.filter((part) => actual.includes(part)).map((part) => mismatchedPart('lacks', part)),
+    ...(await Promise.all(patterns)).flat(),
   ];
 }

@@ -1,16 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findHandedFilesProblem } from '../core/ask.ts';
-import type { AskTurn } from '../core/ask-turn.ts';
-import type { Run } from '../core/run.ts';
-import type { Signal } from '../core/signal.ts';
-import { listAskingAgents } from '../events/questions.ts';
-import { createAnswerSource } from '../runtime/answer-source.ts';
-import { guessMime } from '../runtime/mime.ts';
+import type { Run } from '../core/run/run.ts';
+import type { Signal } from '../core/signals/signal.ts';
+import type { AskTurn } from '../core/turns/ask-turn.ts';
+import type { FolderLayout } from '../disk/layout.ts';
+import { findHandedFilesProblem } from '../language/ask.ts';
+import { listAskingAgents } from '../render/questions.ts';
 import { type AsksByState, choosePersonAnswer, type PersonAnswer } from '../scenario/asks.ts';
-import { writeAnswer } from '../store/answer-file.ts';
-import type { StoreLayout } from '../store/layout.ts';
+import { putAnswer } from '../storage/answers.ts';
+import { guessMime } from '../wiring/mime.ts';
+import { createAnswerSource } from '../wiring/request-handler.ts';
+import { openFileRequests } from '../wiring/run-context.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 type AskRef = Pick<AskTurn, 'agent' | 'state' | 'ask' | 'untilMs' | 'uploads'>;
@@ -28,19 +29,19 @@ export class People {
   /** Why answers would be refused, each message once; then it is as if nobody answered. */
   readonly refused = new Set<string>();
   private readonly asks: AsksByState;
-  private readonly layout: StoreLayout;
+  private readonly layout: FolderLayout;
   private readonly run: string;
   /** The number of each question, among those of its agent in its state. */
   private readonly numbers = new Map<string, number>();
   private readonly counts = new Map<string, number>();
 
-  constructor(asks: AsksByState, layout: StoreLayout, run: string) {
+  constructor(asks: AsksByState, layout: FolderLayout, run: string) {
     this.asks = asks;
     this.layout = layout;
     this.run = run;
   }
 
-  /** Waits for the end of a question while its run goes on; for ever, if nobody answers and it has no timeout. */
+  /** Waits for the end of a question while its run continues; forever, if nobody answers and it has no timeout. */
   wait(turn: AskTurn, time: VirtualTime): Promise<Signal> {
     const { agent, ask, untilMs } = turn;
     const planned = this.plan(turn, time.now()) ?? (untilMs === null ? null : { at: untilMs, answer: null });
@@ -50,7 +51,7 @@ export class People {
       const at = time.now();
       if (planned.answer === null) return { kind: 'ask_timed_out', at, agent, ask };
       await this.give(ask, planned.answer, at);
-      const source = createAnswerSource(this.layout, this.run, { clock: time, durable: false, warn: () => {} });
+      const source = createAnswerSource(openFileRequests(this.layout, false), { pending: () => [] }, this.run, time);
       const answer = await source.find(turn);
       return answer == null
         ? { kind: 'ask_timed_out', at, agent, ask }
@@ -108,7 +109,7 @@ export class People {
       const uploads = Object.keys(files).map((name) => ({ name, path: join(folder, name) }));
       for (const { name, path } of uploads) await writeFile(path, files[name] ?? '');
       const answer = { ask, text, by: 'the scenario', answeredAt };
-      await writeAnswer(this.layout.answerFile(this.run, ask), answer, uploads, false);
+      await putAnswer(openFileRequests(this.layout, false), this.run, answer, uploads);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

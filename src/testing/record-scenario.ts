@@ -1,9 +1,9 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { type Recording, recordRun } from '../app/record-run.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
-import type { RunLocation } from '../runtime/open-runs.ts';
-import { type Recording, recordRun } from '../runtime/record-run.ts';
 import { parseScenarioFile } from '../scenario/file.ts';
+import type { RunStorage } from '../storage/storage.ts';
 import { formatYamlDocument } from '../yaml/document.ts';
 import { TEST_RUN_ID } from './run-scenario.ts';
 import { runTests, type TestResult } from './run-tests.ts';
@@ -12,8 +12,7 @@ import { createWorkflowOpener, readTestCases } from './suite.ts';
 /** How a run is made into a scenario file. */
 export interface RecordScenarioRequest {
   readonly cwd: string;
-  /** Where the run is; by default in files of `cwd`. */
-  readonly location?: RunLocation;
+  readonly storage: RunStorage;
   readonly env: NodeJS.ProcessEnv;
   readonly realScripts: boolean;
   /** The file to write; undefined for one beside the workflow, `-` for none. */
@@ -32,8 +31,8 @@ export interface RecordedScenario extends Recording {
 
 /** Makes a scenario file of a run and runs it, to see whether it goes as the run did. */
 export async function recordScenario(runName: string, request: RecordScenarioRequest): Promise<RecordedScenario> {
-  const { cwd, location = cwd, env, realScripts, output, timeoutMs, abortSignal } = request;
-  const recording = await recordRun(runName, { cwd, location, env, realScripts, replayRunId: TEST_RUN_ID });
+  const { cwd, storage, env, realScripts, output, timeoutMs, abortSignal } = request;
+  const recording = await recordRun(runName, { cwd, storage, env, realScripts, replayRunId: TEST_RUN_ID });
   const { run, scenario } = recording;
   const { path } = run.workflow;
   const workflowFolder = isFolder(path) ? path : dirname(path);

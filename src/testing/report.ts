@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
-import { allCoverageItems, COVERAGE_KINDS, type Coverage, type CoverageItem, coveredPercent } from './coverage.ts';
+import type { TestsDocument } from '../documents/types.ts';
+import { allCoverageItems, type Coverage, type CoverageItem, coveredPercent } from './coverage.ts';
 import type { DifferenceDetail } from './difference.ts';
 import type { TestResult } from './run-tests.ts';
 import type { TestCase, UnusableFile } from './suite.ts';
@@ -26,11 +27,16 @@ export interface Interruption {
   readonly notStarted: number;
 }
 
-/** Whether a test passed. */
+/** True if a test passed. */
 export const hasPassed = ({ differences }: TestResult): boolean => differences.length === 0;
 
+type ScenarioDocument = TestsDocument['scenarios'][number];
+type TestCaseFields = Pick<ScenarioDocument, 'name' | 'file' | 'line' | 'workflow'>;
+type CoverageDocument = NonNullable<TestsDocument['coverage']>;
+type CoveredDocument = CoverageDocument['workflows'][number]['states'][number];
+
 /** The `--json` document of all tests, with paths relative to this folder. */
-export function serializeTestReport(report: TestReport, cwd: string): unknown {
+export function serializeTestReport(report: TestReport, cwd: string): TestsDocument {
   const { results, unusable, untested, tookMs, coverages, interruption } = report;
   const passed = results.filter(hasPassed).length;
   return {
@@ -51,7 +57,7 @@ export function serializeTestReport(report: TestReport, cwd: string): unknown {
   };
 }
 
-function serializeResult(result: TestResult, cwd: string): unknown {
+function serializeResult(result: TestResult, cwd: string): ScenarioDocument {
   const { testCase, differences, warnings, tookMs, folder } = result;
   const { file } = testCase;
   return {
@@ -66,13 +72,15 @@ function serializeResult(result: TestResult, cwd: string): unknown {
   };
 }
 
-const identifyTestCase = ({ file, spec, workflow }: TestCase, cwd: string): object => {
+const identifyTestCase = ({ file, spec, workflow }: TestCase, cwd: string): TestCaseFields => {
   return { name: spec.name, file, line: spec.at.line, workflow: relativePath(cwd, workflow.path) };
 };
 
 const relativePath = (cwd: string, path: string): string => relative(cwd, path) || '.';
 
-function serializeDetail(detail: DifferenceDetail): object {
+function serializeDetail(
+  detail: DifferenceDetail,
+): Pick<ScenarioDocument['differences'][number], 'expected' | 'actual' | 'message'> {
   switch (detail.kind) {
     case 'parts':
       return { expected: { [detail.matcher]: detail.part }, actual: detail.actual };
@@ -83,20 +91,22 @@ function serializeDetail(detail: DifferenceDetail): object {
   }
 }
 
-function serializeCoverage(coverages: readonly Coverage[], cwd: string): unknown {
+function serializeCoverage(coverages: readonly Coverage[], cwd: string): CoverageDocument {
   return {
     percent: roundPercent(coveredPercent(allCoverageItems(coverages))),
     workflows: coverages.map((coverage) => ({
       workflow: relativePath(cwd, coverage.workflow.path),
       percent: roundPercent(coveredPercent(allCoverageItems([coverage]))),
-      ...Object.fromEntries(COVERAGE_KINDS.map((kind) => [kind, coverage[kind].map(serializeItem)])),
+      states: coverage.states.map(serializeItem),
+      transitions: coverage.transitions.map(serializeItem),
+      entries: coverage.entries.map(serializeItem),
       traffic: { states: coverage.traffic.states, ways: coverage.traffic.transitionCounts },
     })),
   };
 }
 
 /** An item that is a whole file is reported at line 1. */
-const serializeItem = ({ file, line, label, times }: CoverageItem): unknown => {
+const serializeItem = ({ file, line, label, times }: CoverageItem): CoveredDocument => {
   return { state: file, line: Math.max(1, line), label, times };
 };
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { turnRefOf } from '../core/due.ts';
-import type { Event } from '../core/event.ts';
-import type { Run } from '../core/run.ts';
-import { describeUnfinished } from '../events/next-steps.ts';
-import { collectAgentPaths, collectPrints, collectResults } from '../events/run-history.ts';
-import { layoutOf } from '../store/layout.ts';
+import type { Event } from '../core/run/event.ts';
+import type { Run } from '../core/run/run.ts';
+import { turnRefOf } from '../core/turns/due.ts';
+import { layoutOf } from '../disk/layout.ts';
+import { describeUnfinished } from '../render/next-steps.ts';
+import { collectAgentPaths, collectPrints, collectResults } from '../render/run-history.ts';
 import type { TestRun } from './run-scenario.ts';
 
 /** Answers the questions that expectations ask about a finished test run. */

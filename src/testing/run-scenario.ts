@@ -1,14 +1,15 @@
 import { setMaxListeners } from 'node:events';
-import { MAX_TIMER_MS } from '../core/duration.ts';
-import type { Event } from '../core/event.ts';
-import type { Run } from '../core/run.ts';
-import { resumeRunWith } from '../runtime/resume.ts';
-import { readRunEvents } from '../runtime/run-files.ts';
-import type { RunHandle } from '../runtime/run-handle.ts';
-import { startRunWith } from '../runtime/start.ts';
+import { openFileStorage } from '../app/open-files.ts';
+import { resumeRunWith } from '../app/resume.ts';
+import { readRunEvents } from '../app/run-files.ts';
+import { startRunWith } from '../app/start.ts';
+import type { Event } from '../core/run/event.ts';
+import type { Run } from '../core/run/run.ts';
+import { findLayout } from '../disk/layout.ts';
+import { MAX_TIMER_MS } from '../language/text/duration.ts';
 import type { CannedAnswer } from '../scenario/scenario.ts';
 import type { TestSpec } from '../scenario/test-spec.ts';
-import { findLayout } from '../store/layout.ts';
+import type { RunHandle } from '../wiring/run-handle.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { People } from './people.ts';
 import { type SimulationSetup, startSimulatedProcess } from './simulated-process.ts';
@@ -36,13 +37,13 @@ export interface TestRun {
   readonly usedAnswers: ReadonlySet<CannedAnswer>;
   /** The keys of the answers of people that were used. */
   readonly usedAsks: ReadonlySet<string>;
-  /** What the scenario lacks, each message once. */
+  /** The gaps of the scenario, each message once. */
   readonly scenarioErrors: readonly string[];
   /** Why answers of people would be refused, each message once. */
   readonly refusedAnswers: readonly string[];
-  /** Whether it was ended because it took too long. */
+  /** True if it was ended because it took too long. */
   readonly isTimedOut: boolean;
-  /** Whether it was ended by the sandbox's `abortSignal`. */
+  /** True if it was ended by the sandbox's `abortSignal`. */
   readonly isAborted: boolean;
   /** How many processes it took: one more for each crash that the scenario asks for, and for answers of people. */
   readonly processCount: number;
@@ -79,7 +80,7 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
         return {
           folder,
           run: outcome,
-          events: processCount === 1 ? observedEvents : await readRunEvents(TEST_RUN_ID, folder),
+          events: processCount === 1 ? observedEvents : await readRunEvents(TEST_RUN_ID, openFileStorage(folder, env)),
           usedAnswers,
           usedAsks: people.used,
           scenarioErrors: [...scenarioErrors],

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { isPrompt, runsOn } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
+import { isPrompt, runsOn } from '../language/state-names.ts';
 import { describeUnusedAsks } from '../scenario/asks.ts';
 import { describeAgentPositions } from './agent-positions.ts';
 import type { CoverageCollector } from './coverage.ts';
@@ -16,7 +16,7 @@ export interface TestOptions {
   readonly env: NodeJS.ProcessEnv;
   /** How long a test may take, in real time. */
   readonly timeoutMs: number;
-  /** Whether the folders of the tests are kept. */
+  /** True if the folders of the tests are kept. */
   readonly keep: boolean;
   /** When it aborts, no test is started any more and running ones are ended. */
   readonly abortSignal: AbortSignal;
@@ -114,7 +114,7 @@ async function runTest(
   }
 }
 
-/** Whether the test may run real scripts. */
+/** True if the test may run real scripts. */
 function mayRunScripts({ spec, workflow }: TestCase): boolean {
   const { answers, scripts } = spec.scenario;
   const { files, platform } = workflow.source;

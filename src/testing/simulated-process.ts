@@ -1,19 +1,17 @@
 import { hostname } from 'node:os';
-import type { Turn } from '../core/due.ts';
-import type { Signal } from '../core/signal.ts';
+import type { Signal } from '../core/signals/signal.ts';
+import type { Turn } from '../core/turns/due.ts';
 import type { World } from '../engine/world.ts';
-import { createAnswerSource } from '../runtime/answer-source.ts';
-import type { BackendFactory } from '../runtime/backend-factory.ts';
-import type { Runtime } from '../runtime/run-context.ts';
-import { createFileWords } from '../runtime/word-source.ts';
+import type { ProcessIdentity } from '../process/identity.ts';
 import type { CannedAnswer, Scenario } from '../scenario/scenario.ts';
-import type { ProcessIdentity } from '../store/process-identity.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
+import type { BackendFactory } from '../wiring/backend-factory.ts';
+import { openFileRequests, type Runtime } from '../wiring/run-context.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { People } from './people.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** What all simulated processes of a test run have in common. */
+/** The shared parts of all simulated processes of a test run. */
 export interface SimulationSetup {
   readonly workflow: Workflow;
   readonly scenario: Scenario;
@@ -29,6 +27,8 @@ export interface SimulatedProcess {
   readonly runtime: Runtime;
   /** Resolves when the process crashes; never, if it does not. */
   readonly crashed: Promise<'crashed'>;
+  /** Lets it crash now: nothing that it has under way ever ends. */
+  readonly crash: () => Promise<never>;
   /** Its clock, from which the next process takes over. */
   readonly time: VirtualTime;
 }
@@ -73,27 +73,22 @@ export function startSimulatedProcess(
     return world.take(turn);
   };
   const wrapWorld = (world: World): World => ({
+    ...world,
     prepare: (turn) => time.whileRunning(() => world.prepare(turn)),
     take: (turn) => {
       if (turn.kind === 'sleep' && turn.why === 'ask') return people.wait(turn, time);
       return isRealScript(turn) ? world.take(turn) : time.whileRunning(() => takeTurn(turn, world));
     },
-    end: world.end,
     save: (steps) => time.whileRunning(() => world.save(steps)),
-    notify: world.notify,
   });
   const runtime: Runtime = {
     openWorkflow: async () => workflow,
     chooseBackend: async () => backendFactory,
     clock: time,
     storeOptions: { durable: false, facts: processFacts(processNumber) },
-    createAnswers: createAnswerSource,
-    createWords: createFileWords,
+    openRequests: openFileRequests,
+    canReachElsewhere: () => false,
     copies: null,
-    lost: null,
-    beforeStart: null,
-    historyFiles: false,
-    debugFiles: false,
     wrapWorld,
     home: null,
     isGuest: false,
@@ -102,7 +97,7 @@ export function startSimulatedProcess(
     idleLimit: null,
     isSandbox: true,
   };
-  return { runtime, crashed, time };
+  return { runtime, crashed, crash, time };
 }
 
 /** Each process has another start time, so that the next one finds it gone; the machine is always the same. */

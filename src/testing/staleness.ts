@@ -1,9 +1,9 @@
-import { turnRefOf } from '../core/due.ts';
-import { isPrompt } from '../core/state-names.ts';
+import { fingerprintScript } from '../app/record-run.ts';
+import { turnRefOf } from '../core/turns/due.ts';
 import { isAnswer } from '../graph/control-flow.ts';
 import { type Edge, isPossibleTransition } from '../graph/graph.ts';
+import { isPrompt } from '../language/state-names.ts';
 import type { LintFinding } from '../lint/lint.ts';
-import { fingerprintScript } from '../runtime/record-run.ts';
 import type { CannedOutput, StateAnswers } from '../scenario/scenario.ts';
 import type { Difference, TestFindings } from './difference.ts';
 import { problemDetail } from './matchers.ts';
@@ -59,7 +59,7 @@ function describeImpossibleTag(takenTag: TakenTag, edges: readonly Edge[], state
   return { file: stateAnswers.file, line, column, what: takenTag.from, detail: problemDetail(message) };
 }
 
-/** Whether a canned output may be the one that holds the tag: `{{…}}` in it may have become any name. */
+/** True if a canned output may be the one that holds the tag: `{{…}}` in it may have become any name. */
 const mayContain = ({ text }: CannedOutput, { tag, written }: TakenTag): boolean =>
   text.toLowerCase().includes(`<${tag}`) && (text.includes(written.target ?? '') || text.includes('{{'));
 

@@ -1,14 +1,15 @@
 import { relative, resolve } from 'node:path';
-import { workflowNameOf } from '../core/named-workflows.ts';
-import { isPrompt } from '../core/state-names.ts';
+import { relativizeWorkflowError } from '../app/start.ts';
+import { currentPlatform } from '../app/workflows/platform.ts';
 import { RaymondError } from '../errors.ts';
 import { sourceScope, sourceScopes } from '../graph/workflow-source.ts';
-import { currentPlatform } from '../runtime/platform.ts';
-import { relativizeWorkflowError } from '../runtime/start.ts';
+import { workflowNameOf } from '../language/named-workflows.ts';
+import { isPrompt } from '../language/state-names.ts';
 import { openScenarioFile, resolveWorkflowPaths, type ScenarioFile, scenarioFileError } from '../scenario/file.ts';
 import { readTestSpecs } from '../scenario/read-test-specs.ts';
 import type { AnswersByState } from '../scenario/scenario.ts';
 import type { TestSpec } from '../scenario/test-spec.ts';
+import { digestState } from '../workflow/code-digests.ts';
 import { openWorkflow, type Workflow } from '../workflow/workflow.ts';
 
 /** A scenario together with one workflow that it tests. */
@@ -112,11 +113,17 @@ export const createWorkflowOpener =
 /** A workflow that stays as it was when it was opened, for all of a test. */
 function freezeWorkflow(workflow: Workflow): Workflow {
   const { source } = workflow;
-  const states = new Map(source.files.flatMap((each) => (each.kind === 'state' ? [[each.file, each.state]] : [])));
+  const states = new Map(
+    source.files.flatMap((each) =>
+      each.kind === 'state' ? [[each.file, { state: each.state, digest: digestState(each) }] as const] : [],
+    ),
+  );
+  const stateWithCode: Workflow['stateWithCode'] = async (file) => states.get(file) ?? workflow.stateWithCode(file);
   return {
     ...workflow,
     scope: async (state) => sourceScope(source, state === undefined ? null : workflowNameOf(state)),
     scopes: async () => sourceScopes(source),
-    state: async (file) => states.get(file) ?? workflow.state(file),
+    state: async (file) => (await stateWithCode(file)).state,
+    stateWithCode,
   };
 }

@@ -1,7 +1,7 @@
-import type { Event, Transitioned } from '../core/event.ts';
-import type { FollowedTag } from '../core/followed-tag.ts';
-import type { GuardOutcome } from '../core/guards.ts';
+import type { Event, Transitioned } from '../core/run/event.ts';
 import type { Edge, EdgeTarget } from '../graph/graph.ts';
+import type { GuardOutcome } from '../language/guards.ts';
+import type { FollowedTag } from '../language/tags/followed-tag.ts';
 
 /** A tag that an agent followed, and the state it left with it. */
 export interface TakenTag extends FollowedTag {
@@ -14,7 +14,7 @@ export interface TakenTag extends FollowedTag {
   readonly evaluator: string | null;
   /** The state that the agent went to; null if it ended. */
   readonly to: string | null;
-  /** Whether it went there because nobody answered in time. */
+  /** True if it went there because nobody answered in time. */
   readonly timedOut: boolean;
 }
 
@@ -50,7 +50,7 @@ function listTags(event: Transitioned, timedOut: boolean): readonly TakenTag[] {
 }
 
 /**
- * Whether an edge of the graph stands for this tag. An edge that leaves a state open stands for every state there; one of an
+ * True if an edge of the graph stands for this tag. An edge that leaves a state open stands for every state there; one of an
  * evaluator only for what that evaluator decided.
  */
 export function matchesEdge(edge: Edge, taken: TakenTag): boolean {

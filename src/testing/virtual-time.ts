@@ -1,4 +1,4 @@
-import type { Clock } from '../turns/clock.ts';
+import type { Clock, RemainingMs } from '../process/clock.ts';
 
 interface Sleeper {
   readonly untilMs: number;
@@ -36,6 +36,14 @@ export class VirtualTime implements Clock {
 
   fromFileTime(ms: number): number {
     return ms + this.aheadMs;
+  }
+
+  measureUntil(untilMs: number): RemainingMs {
+    return () => untilMs - this.now();
+  }
+
+  sleepWhile(remainingMs: RemainingMs, wake: AbortSignal): Promise<boolean> {
+    return this.sleepFor(remainingMs(), wake);
   }
 
   sleepUntil(untilMs: number, wake: AbortSignal): Promise<boolean> {

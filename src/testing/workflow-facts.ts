@@ -1,15 +1,15 @@
+import { addBashSyntaxErrors } from '../app/workflows/bash-syntax.ts';
 import { readCommandOutput } from '../bash/command-output.ts';
 import { parseScript } from '../bash/parse.ts';
 import { listSimpleCommands } from '../bash/walk.ts';
-import { memoize } from '../core/memoize.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { Edge, Graph } from '../graph/graph.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
+import { memoize } from '../language/text/memoize.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
-import { addBashSyntaxErrors } from '../runtime/bash-syntax.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 
-/** What the files of a workflow say, whatever a scenario makes of them. */
+/** The facts in the files of a workflow, independent of any scenario. */
 export interface WorkflowFacts {
   readonly source: WorkflowSource;
   /** Built when it is first asked for: most tests do without. */
@@ -41,12 +41,12 @@ export const readWorkflowFacts = memoize(async ({ source }: Workflow): Promise<W
   };
 });
 
-/** Whether a real run would meet the problem while a replay passes it by: a canned answer does not depend on the prompt. */
+/** True if a real run would meet the problem while a replay passes it by: a canned answer does not depend on the prompt. */
 const isHiddenByReplay = ({ level, rule }: LintFinding): boolean =>
   level === 'error' || rule === 'missing-state' || rule === 'unmentioned-entry';
 
 /**
- * Whether all that a script prints stands in its own text: it lets no unknown program print and reads in no other file.
+ * True if all that a script prints stands in its own text: it lets no unknown program print and reads in no other file.
  * Only then is it certain that it cannot print some tag.
  */
 function isSelfContained(file: string, text: string): boolean {

@@ -1,10 +1,10 @@
-import type { AskTurn } from '../core/ask-turn.ts';
-import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
-import type { Run } from '../core/run.ts';
-import type { Said } from '../core/said.ts';
-import type { Answered, Failed } from '../core/signal.ts';
-import type { State } from '../core/state.ts';
-import type { AskEndSignal } from './ask-board.ts';
+import type { Run } from '../core/run/run.ts';
+import type { Said } from '../core/run/said.ts';
+import type { Answered, Failed } from '../core/signals/signal.ts';
+import type { AskTurn } from '../core/turns/ask-turn.ts';
+import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import type { State } from '../language/state.ts';
+import type { AskEndSignal } from './open-questions.ts';
 
 /** Answers prompts: Claude Code, or the replay of canned answers. */
 export interface Backend {
@@ -16,7 +16,7 @@ export interface Backend {
   take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed>;
   /** Lets go of what the run, as it is on disk now, does not need any more. */
   release?(run: Run): void;
-  /** Whether something can be written into the running turn of an agent. */
+  /** True if something can be written into the running turn of an agent. */
   canReach?(agent: string): boolean;
   /** Writes what was said to an agent into this turn of it, if that is still possible. */
   say?(agent: string, turn: number, words: Pick<Said, 'id' | 'text'>): void;

@@ -1,23 +1,14 @@
-import type { ScriptTurn } from '../core/due.ts';
-import { RUN_VARIABLES } from '../core/variables.ts';
-import type { Environment, TurnContext } from './turn-context.ts';
-
-const CLAUDE_CODE_VARIABLES = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT'];
+import type { ScriptTurn } from '../core/turns/due.ts';
+import { EXPLICIT_BARE_REPOSITORIES, withGitSettings } from '../git/git-settings.ts';
+import { RUN_VARIABLES } from '../language/variable-names.ts';
+import { type Environment, inheritEnvironment } from '../process/environment.ts';
+import type { TurnContext } from './turn-context.ts';
 
 /** A longer payload is handed over in its file only: the size of an environment is limited. */
 const MAX_VARIABLE_BYTES = 100 * 1024;
 
 /** No failure needs more words. */
 const MAX_ERROR_CHARS = 16 * 1024;
-
-/** The part of our environment that a turn, or git, inherits: all but our own variables and those of a Claude Code around us. */
-export function inheritEnvironment(env: Environment): Record<string, string> {
-  const kept = Object.entries(env).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && !entry[0].startsWith('RAYMOND_') && !CLAUDE_CODE_VARIABLES.includes(entry[0]),
-  );
-  return Object.fromEntries(kept);
-}
 
 /** The environment of a script: its run, agent, state and folders, its input, and the variables of the run and of its worker's fork. */
 export function scriptEnvironment(
@@ -61,12 +52,10 @@ const CLAUDE_DEFAULTS = {
   CLAUDE_CODE_EAGER_FLUSH: '1',
 };
 
-/** Whether Claude Code runs with our settings, so that it says nothing by itself between two prompts. */
+/** True if Claude Code runs with our settings, so that it says nothing by itself between two prompts. */
 export const hasClaudeDefaults = (env: Environment): boolean =>
   Object.entries(CLAUDE_DEFAULTS).every(([name, value]) => env[name] === value);
 
-/** The environment of Claude Code, made from our own. */
-export const claudeEnvironment = (env: Environment): Record<string, string> => ({
-  ...CLAUDE_DEFAULTS,
-  ...inheritEnvironment(env),
-});
+/** The environment of Claude Code, made from our own. It runs git by itself in the folder that it works in. */
+export const claudeEnvironment = (env: Environment): Record<string, string> =>
+  withGitSettings({ ...CLAUDE_DEFAULTS, ...inheritEnvironment(env) }, EXPLICIT_BARE_REPOSITORIES);

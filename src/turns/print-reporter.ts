@@ -1,8 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import type { TurnRef } from '../core/due.ts';
-import { createPrintReader, readPrints } from '../core/prints.ts';
+import type { TurnRef } from '../core/turns/due.ts';
+import { createPrintReader, readPrints } from '../language/tags/prints.ts';
 import { readChunks } from '../process/lines.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -19,18 +19,21 @@ const SHOWN_FILE = 'printed.json';
 const MAX_PRINTS = 1_000;
 const LEFT_OUT = `… this turn has more than ${MAX_PRINTS} <print>s; the others are only in its output`;
 
+/** How to show texts; without a folder for it, nothing records how many were shown. */
+type PrintContext = Pick<TurnContext, 'clock' | 'onPrint'> & Partial<Pick<TurnContext, 'folderOf'>>;
+
 /**
  * Shows the user the texts of a turn's `<print>`s, each once: how many were shown stands in the turn's folder before they
  * are, so that a process that adopts the turn shows only the others.
  */
 export class PrintReporter {
-  private readonly context: Pick<TurnContext, 'clock' | 'folderOf' | 'onPrint'>;
+  private readonly context: PrintContext;
   private readonly turn: TurnRef;
   private readonly shownBefore: ShownCounts;
   private readonly added: Record<OutputStream, number> = { ...NONE_SHOWN };
   private readonly texts: string[] = [];
 
-  constructor(context: Pick<TurnContext, 'clock' | 'folderOf' | 'onPrint'>, turn: TurnRef, adopted: boolean) {
+  constructor(context: PrintContext, turn: TurnRef, adopted: boolean) {
     this.context = context;
     this.turn = turn;
     this.shownBefore = adopted && context.onPrint !== undefined ? this.readShown() : NONE_SHOWN;
@@ -70,7 +73,8 @@ export class PrintReporter {
       stderr: Math.max(this.added.stderr, this.shownBefore.stderr),
     };
     try {
-      writeFileSync(join(folderOf(this.turn), SHOWN_FILE), JSON.stringify(shown), { mode: 0o600 });
+      if (folderOf !== undefined)
+        writeFileSync(join(folderOf(this.turn), SHOWN_FILE), JSON.stringify(shown), { mode: 0o600 });
     } catch {
       // To show them is worth more than to be sure that nobody shows them again.
     }
@@ -80,7 +84,7 @@ export class PrintReporter {
   /** Nothing, if the file is missing or damaged. */
   private readShown(): ShownCounts {
     try {
-      const text = readFileSync(join(this.context.folderOf(this.turn), SHOWN_FILE), 'utf8');
+      const text = readFileSync(join(this.context.folderOf?.(this.turn) ?? '', SHOWN_FILE), 'utf8');
       const { stdout, stderr } = JSON.parse(text) as Partial<Record<OutputStream, unknown>>;
       return { stdout: Number(stdout) || 0, stderr: Number(stderr) || 0 };
     } catch {

@@ -1,22 +1,24 @@
 import { existsSync } from 'node:fs';
-import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
-import type { Failure, FailureKind } from '../core/failure.ts';
+import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import type { Failure, FailureKind } from '../language/failure.ts';
 import {
   MARKER_VARIABLE,
   type NotStarted,
   type Obstacle,
   type ProcessCommand,
   type ProcessExit,
+  type ProcessRef,
   type StartedCommand,
 } from '../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../process/end.ts';
 import { findCommand, waitForEnd } from '../process/find.ts';
 import { lastWriteTimeMs } from '../process/lines.ts';
+import { turnMarker } from '../process/marker.ts';
 import { isRecordedUnable, turnFiles } from '../process/turn-files.ts';
 import { type ProcessEndCause, type SilenceLimits, supervise } from './supervise.ts';
-import { type TurnContext, turnMarker } from './turn-context.ts';
+import type { TurnContext } from './turn-context.ts';
 
-/** What became of a turn's process, and when. */
+/** The outcome of a turn's process, and its time. */
 export type ProcessEnd =
   | {
       readonly kind: 'ended';
@@ -32,7 +34,7 @@ export type ProcessEnd =
   | { readonly kind: 'not_started'; readonly message: string; readonly obstacle: Obstacle; readonly atMs: number };
 
 /**
- * Whether a turn that may have done something is taken again without asking: a resume with --retry has the user's word for what
+ * True if a turn that may have done something is taken again without asking: a resume with --retry has the user's word for what
  * it finds, but not for what happens later.
  */
 export const mayTakeAgain = ({ retry }: TurnContext, { kind }: Pick<Failure, 'kind'>, end: ProcessEnd): boolean =>
@@ -46,14 +48,8 @@ export interface Supervision extends SilenceLimits {
 
 type ProcessTurn = ClaudeTurn | ScriptTurn;
 
-/** Where a process has its files, and the marker that it and all its children carry. */
-export interface ProcessPlace {
-  readonly dir: string;
-  readonly marker: string;
-}
-
 /** The place of a turn that has a process of its own. */
-const ownPlace = (context: TurnContext, turn: ProcessTurn): ProcessPlace => ({
+const ownPlace = (context: TurnContext, turn: ProcessTurn): ProcessRef => ({
   dir: context.folderOf(turn),
   marker: turnMarker(context, turn),
 });
@@ -74,7 +70,7 @@ export async function runTurn(
 /** Starts a command in this place, in the name of the run. */
 export async function startMarked(
   { starter, presenceDescriptor, beforeStart }: TurnContext,
-  { dir, marker }: ProcessPlace,
+  { dir, marker }: ProcessRef,
   command: ProcessCommand,
 ): Promise<StartedCommand | NotStarted> {
   if (!existsSync(command.cwd)) {
@@ -118,7 +114,7 @@ export async function adoptTurn(
 export async function superviseProcess(
   context: TurnContext,
   turn: ProcessTurn,
-  place: ProcessPlace,
+  place: ProcessRef,
   exited: Promise<ProcessExit>,
   { timeoutMs, grace, hopeless, overspent, onRunning }: Supervision,
   found: 'running' | null = null,
@@ -143,7 +139,7 @@ export async function superviseProcess(
 }
 
 /** The end of a turn whose wrapper could not run the command. Nothing has run, so it can be tried again. */
-function neverRan({ clock }: TurnContext, { dir }: ProcessPlace): ProcessEnd {
+function neverRan({ clock }: TurnContext, { dir }: ProcessRef): ProcessEnd {
   const obstacle = isRecordedUnable(dir) ? 'shortage' : 'full_disk';
   const reason = obstacle === 'shortage' ? 'the system allows no more processes' : 'the disk is full';
   return { kind: 'not_started', message: `it was never started: ${reason}`, obstacle, atMs: clock.now() };
@@ -162,7 +158,7 @@ export function notRunFailure(
 }
 
 /** Estimates when an unwatched turn ended: at the last write to its files. */
-async function estimateEndMs({ clock }: TurnContext, turn: ProcessTurn, { dir }: ProcessPlace): Promise<number> {
+async function estimateEndMs({ clock }: TurnContext, turn: ProcessTurn, { dir }: ProcessRef): Promise<number> {
   const { started, stdout, stderr } = turnFiles(dir);
   const lastWriteMs = Math.round(await lastWriteTimeMs([started, stdout, stderr]));
   if (lastWriteMs === 0) return clock.now();

@@ -3,13 +3,14 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
-import { hasWildcard, matchesGlob } from '../core/glob.ts';
-import { readTags } from '../core/tag.ts';
-import { TAG_NAMES } from '../core/transitions/index.ts';
-import { execProgram } from '../process/exec-program.ts';
-import { inheritEnvironment } from './environment.ts';
-import type { Environment, TurnContext } from './turn-context.ts';
+import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import { readStatuses } from '../git/git-status.ts';
+import { findGitPlace } from '../git-repository.ts';
+import { readTags } from '../language/tags/tag.ts';
+import { hasWildcard, matchesGlob } from '../language/text/glob.ts';
+import { TAG_NAMES } from '../language/transitions/index.ts';
+import type { Environment } from '../process/environment.ts';
+import type { TurnContext } from './turn-context.ts';
 
 /** The result of looking at what shows progress: a text that changes with it, or why there is none. */
 type Look = { readonly kind: 'seen'; readonly text: string } | { readonly kind: 'unseen'; readonly why: string };
@@ -50,17 +51,8 @@ async function lookAtFiles(context: TurnContext, cwd: string, patterns: readonly
   return { kind: 'seen', text: await digestFiles(cwd, await findFiles(cwd, ['**'])) };
 }
 
-const GIT_TIMEOUT_MS = 60_000;
 /** All of the repository but what Raymond itself writes there. */
 const REPOSITORY_PATHS = [':/', ':(top,exclude,glob)**/.raymond/**'];
-
-/** Asks git for the commit, the branch and all files that differ from them or are new. */
-const askGitStatus = (cwd: string, env: Environment, timeoutMs: number): ReturnType<typeof execProgram> =>
-  execProgram('git', ['status', ...STATUS_OPTIONS, '--', ...REPOSITORY_PATHS], {
-    cwd,
-    env: { ...inheritEnvironment(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' },
-    timeoutMs,
-  });
 const STATUS_OPTIONS = [
   '--porcelain=v2',
   '-z',
@@ -68,33 +60,32 @@ const STATUS_OPTIONS = [
   '--untracked-files=all',
   '--no-renames',
   '--no-ahead-behind',
+  '--',
+  ...REPOSITORY_PATHS,
 ];
+const GIT_TIMEOUT_MS = 60_000;
 
 /** The state of the repository of a folder as a text; empty if it is in none, null if git takes longer than this. */
 export async function readGitStatus(cwd: string, env: Environment, timeoutMs: number): Promise<string | null> {
-  const { timedOut, exitCode, stdout } = await askGitStatus(cwd, env, timeoutMs);
-  return timedOut ? null : exitCode === 0 ? stdout : '';
+  if (findGitPlace(cwd) === null) return '';
+  const signal = AbortSignal.timeout(timeoutMs);
+  const statuses = await readStatuses(cwd, { env, signal }, STATUS_OPTIONS);
+  if (signal.aborted) return null;
+  return 'problem' in statuses ? '' : statuses.map(({ out }) => out).join('\n');
 }
 
 /** The commit, the index and the content of all files that differ from them or are new. */
 async function lookAtRepository({ env }: TurnContext, cwd: string): Promise<Look> {
-  const [status, top] = await Promise.all([
-    askGitStatus(cwd, env, GIT_TIMEOUT_MS),
-    execProgram('git', ['rev-parse', '--show-toplevel'], {
-      cwd,
-      env: { ...inheritEnvironment(env), LC_ALL: 'C' },
-      timeoutMs: GIT_TIMEOUT_MS,
-    }),
-  ]);
-  if (status.spawnError !== null)
-    return { kind: 'unseen', why: 'git cannot be started; name the files in `stuck_files`' };
-  if (status.exitCode !== 0) {
-    const [reason = ''] = status.stderr.trim().split('\n');
-    return { kind: 'unseen', why: `git says \`${reason}\`; name the files in \`stuck_files\`` };
+  const signal = AbortSignal.timeout(GIT_TIMEOUT_MS);
+  const statuses = await readStatuses(cwd, { env, signal }, STATUS_OPTIONS);
+  if ('problem' in statuses) return { kind: 'unseen', why: `${statuses.problem}; name the files in \`stuck_files\`` };
+  const texts: string[] = [];
+  for (const { top, out } of statuses) {
+    const records = out.split('\0').filter((record) => !/^# branch\.(?:upstream|ab)/.test(record));
+    const files = records.flatMap((record) => /^(?:\? |1 (?:\S+ ){7}|u (?:\S+ ){9})(.*)$/s.exec(record)?.[1] ?? []);
+    texts.push(`${records.join('\n')}\n${await digestFiles(top, files)}`);
   }
-  const records = status.stdout.split('\0').filter((record) => !/^# branch\.(?:upstream|ab)/.test(record));
-  const files = records.flatMap((record) => /^(?:\? |1 (?:\S+ ){7}|u (?:\S+ ){9})(.*)$/s.exec(record)?.[1] ?? []);
-  return { kind: 'seen', text: `${records.join('\n')}\n${await digestFiles(top.stdout.trim(), files)}` };
+  return { kind: 'seen', text: texts.join('\n') };
 }
 
 /** Folders that no pattern looks into unless it names them. */

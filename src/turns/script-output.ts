@@ -1,9 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TurnRef } from '../core/due.ts';
-import { createPrintReader, type PrintPiece } from '../core/prints.ts';
-import { followBytes } from '../process/lines.ts';
-import { turnFiles } from '../process/turn-files.ts';
+import type { TurnRef } from '../core/turns/due.ts';
+import { createPrintReader, type PrintPiece } from '../language/tags/prints.ts';
+import type { FileChunk } from '../process/lines.ts';
 import type { OutputStream, PrintReporter } from './print-reporter.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -13,29 +12,30 @@ const FOLLOW_AFTER_MS = 100;
 /** A longer line is reported in pieces. */
 const MAX_LINE_CHARS = 64 * 1024;
 
-/** What is needed to show the output of a script. */
-type OutputContext = Pick<TurnContext, 'clock' | 'folderOf' | 'onActivity' | 'onPrint'>;
+/** The dependencies for showing the output of a script. */
+type OutputContext = Pick<TurnContext, 'clock' | 'onActivity' | 'onPrint'>;
 
-/** Reports the output of a script as it comes, if somebody watches: its `<print>`s, and its other lines as activity. */
+/** Reports the output of a script as it comes until it has exited, if somebody watches: its `<print>`s, and its other lines as activity. */
 export async function reportScriptOutput(
   context: OutputContext,
   turn: TurnRef,
   prints: PrintReporter,
   exited: Promise<unknown>,
+  follow: (stream: OutputStream) => AsyncIterable<FileChunk>,
 ): Promise<void> {
   const { onActivity, onPrint } = context;
   if (onActivity === undefined && (onPrint === undefined || (await isOverWithin(FOLLOW_AFTER_MS, exited)))) return;
   const streams: readonly OutputStream[] = ['stdout', 'stderr'];
   // A failure here does not fail the turn.
-  await Promise.allSettled(streams.map((stream) => followStream(context, turn, stream, prints, exited)));
+  await Promise.allSettled(streams.map((stream) => followStream(context, turn, stream, prints, follow(stream))));
 }
 
 async function followStream(
-  { clock, folderOf, onActivity }: OutputContext,
+  { clock, onActivity }: OutputContext,
   turn: TurnRef,
   stream: OutputStream,
   prints: PrintReporter,
-  exited: Promise<unknown>,
+  chunks: AsyncIterable<FileChunk>,
 ): Promise<void> {
   const reader = createPrintReader();
   const decoder = new StringDecoder('utf8');
@@ -53,8 +53,7 @@ async function followStream(
     reportLine(line);
     line = '';
   };
-  const onBytes = (bytes: Buffer): void => report(reader.push(decoder.write(bytes)));
-  await followBytes(turnFiles(folderOf(turn))[stream], onBytes, { until: exited });
+  for await (const { bytes } of chunks) report(reader.push(decoder.write(bytes)));
   report(reader.push(decoder.end()));
   report(reader.end());
   reportLine(line);

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ScriptTurn } from '../core/due.ts';
-import type { Failure, FailureKind } from '../core/failure.ts';
-import { fileInWorkflow } from '../core/named-workflows.ts';
-import type { Answered, Failed } from '../core/signal.ts';
-import type { State } from '../core/state.ts';
+import type { Answered, Failed } from '../core/signals/signal.ts';
+import type { ScriptTurn } from '../core/turns/due.ts';
+import type { Failure, FailureKind } from '../language/failure.ts';
+import { fileInWorkflow } from '../language/named-workflows.ts';
+import type { State } from '../language/state.ts';
 import type { ProcessCommand } from '../process/command.ts';
 import { isCutOff, saysDiskIsFull } from '../process/full-disk.ts';
-import { lastLines } from '../process/lines.ts';
+import { followChunks, lastLines } from '../process/lines.ts';
 import { makeOutputFilesSoon } from '../process/start.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { scriptEnvironment } from './environment.ts';
@@ -29,8 +29,8 @@ const RETRY_HINT = '`resume --retry` runs it again';
 const START_LOST = `the machine went down, and no trace is left of whether the script ran; ${RETRY_HINT}`;
 const OUTPUT_LOST = `the machine went down, and what the script printed is lost; ${RETRY_HINT}`;
 const FULL_DISK = `the disk was full while the script ran, so it may have done half of its work; free some space, then ${RETRY_HINT}`;
-const MAX_STDERR_LINES = 20;
-const MAX_STDERR_BYTES = 4_096;
+const MAX_TAIL_LINES = 20;
+const MAX_TAIL_BYTES = 4_096;
 
 /** Makes the folder of a script's turn, with as few files as it needs: each adds to the time of a transition. */
 export async function prepareScriptTurn(
@@ -72,7 +72,10 @@ export async function runScriptTurn(
     timeoutMs: meta.timeoutMs,
     grace: null,
     onRunning(exited) {
-      outputReported = reportScriptOutput(context, turn, prints, exited);
+      const files = turnFiles(context.folderOf(turn));
+      outputReported = reportScriptOutput(context, turn, prints, exited, (stream) =>
+        followChunks(files[stream], { until: exited }),
+      );
     },
   };
   const end = adopted
@@ -83,10 +86,11 @@ export async function runScriptTurn(
   const output = await prints.complete('stdout', stdout);
   await prints.complete('stderr', stderr);
   const failed = async (kind: FailureKind, message: string): Promise<Failed> => {
-    const stderrTail = await lastLines(stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES);
+    // Test runners and linters report on stdout.
+    const tail = (await readTail(stderr)) || (await readTail(stdout));
     const failure = mayTakeAgain(context, { kind }, end)
       ? { kind: 'lost' as const, message }
-      : { kind, message: stderrTail === '' ? message : `${message}\n${stderrTail}` };
+      : { kind, message: tail === '' ? message : `${message}\n${tail}` };
     return { ...failedSignal(turn, end.atMs, failure), ...prints.signalFields };
   };
   if (await wasHitByFullDisk(end, context.folderOf(turn), output.size)) return failed('interrupted', FULL_DISK);
@@ -94,7 +98,7 @@ export async function runScriptTurn(
   if (failure !== null) return failed(failure.kind, failure.message);
   if (output.size > MAX_OUTPUT_BYTES) return failed('script', TOO_MUCH_OUTPUT);
   const text = output.text ?? readFileSync(stdout, 'utf8');
-  // What it printed may be lost with what was not on the disk yet; some file systems then have zeros in its place.
+  // Its output may be lost if it was not on disk yet; some file systems then have zeros in its place.
   if (context.isDoubtful(turn) && (text.trim() === '' || text.includes('\0')))
     return failed('interrupted', OUTPUT_LOST);
   // An evaluator that has nothing to say confirms.
@@ -102,6 +106,8 @@ export async function runScriptTurn(
   const signal = await answeredSignal(context, turn, end.atMs, { text, cost: null, denials: [] });
   return { ...signal, ...prints.signalFields };
 }
+
+const readTail = (file: string): Promise<string> => lastLines(file, MAX_TAIL_LINES, MAX_TAIL_BYTES);
 
 function scriptCommand(context: TurnContext, turn: ScriptTurn): ProcessCommand {
   const dir = context.folderOf(turn);
@@ -112,16 +118,17 @@ function scriptCommand(context: TurnContext, turn: ScriptTurn): ProcessCommand {
 
 function interpreterCommand(script: string): [string, ...string[]] {
   if (script.endsWith('.ps1')) return ['powershell.exe', '-NoProfile', '-ExecutionPolicy', 'Bypass', '-File', script];
-  if (script.endsWith('.bat')) return ['cmd.exe', '/c', script];
+  // With /s, cmd.exe removes the outer quotes and takes the rest as it is.
+  if (script.endsWith('.bat')) return ['cmd.exe', '/d', '/v:off', '/s', '/c', `""${script}""`];
   return ['/bin/bash', script];
 }
 
-/** Whether a full disk kept a script that ended by itself from doing or from saying all that it should. */
+/** True if a full disk kept a script that ended by itself from doing or from saying all that it should. */
 async function wasHitByFullDisk(end: ProcessEnd, dir: string, stdoutBytes: number): Promise<boolean> {
   if (end.kind !== 'ended' || end.endCause !== 'exited' || end.exit.kind !== 'exited') return false;
   if (end.exit.diskWasFull || isCutOff(turnFiles(dir).stdout, stdoutBytes)) return true;
   if (end.exit.code === 0) return false;
-  return saysDiskIsFull(await lastLines(turnFiles(dir).stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES));
+  return saysDiskIsFull(await readTail(turnFiles(dir).stderr));
 }
 
 /** Why a script's output does not count: only a clean exit does. Null after one. */

@@ -1,17 +1,23 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { findNamedFiles, findNamedFolders, findNamedWorkflows, findResultTexts } from '../core/answer-references.ts';
-import type { CheckedResult, CheckedResults } from '../core/checked-results.ts';
-import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
-import type { Failure } from '../core/failure.ts';
-import type { NamedFile, NamedFiles, NamedFolder, NamedFolders } from '../core/named-folders.ts';
-import type { NamedWorkflows } from '../core/named-workflows.ts';
-import type { Policy } from '../core/policy.ts';
-import type { Answered, AnswerNames, Failed } from '../core/signal.ts';
-import type { State } from '../core/state.ts';
-import { isPrompt } from '../core/state-names.ts';
+import type { CheckedResult, CheckedResults } from '../core/answers/checked-results.ts';
+import type { LookedUpNames } from '../core/answers/looked-up.ts';
+import type { Answered, Failed } from '../core/signals/signal.ts';
+import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
 import { RaymondError } from '../errors.ts';
-import { checkResult } from '../json-schema.ts';
+import type { Failure } from '../language/failure.ts';
+import type { NamedFile, NamedFiles, NamedFolder, NamedFolders } from '../language/named-folders.ts';
+import type { NamedWorkflows } from '../language/named-workflows.ts';
+import type { Policy } from '../language/policy.ts';
+import type { State } from '../language/state.ts';
+import { isPrompt } from '../language/state-names.ts';
+import {
+  findNamedFiles,
+  findNamedFolders,
+  findNamedWorkflows,
+  findResultTexts,
+} from '../language/tags/answer-references.ts';
+import { checkResult } from '../schema/check-result.ts';
 import { matchPatterns } from './match-patterns.ts';
 import { createFolderJudge, type FolderJudge } from './permitted-folders.ts';
 import { takeFingerprint } from './progress.ts';
@@ -26,13 +32,17 @@ export async function answeredSignal(
 ): Promise<Answered> {
   const { agent, evaluates, evaluators } = turn;
   const judge = createFolderJudge(context, turn, context.worktreeFolder(turn.agent));
-  const nameWorkflows = (specs: readonly string[]): Promise<NamedWorkflows> => context.nameWorkflows(turn.state, specs);
+  const nameWorkflows = (specs: readonly string[]): Promise<NamedWorkflows> =>
+    context.nameWorkflows(turn.state, specs, turn.code);
+  // The turn may have changed the schema that its own result is checked by.
+  const use = { kind: 'claude', ...(turn.code && { code: turn.code }) } as const;
+  const readSchemaState = (): Promise<State> => context.readState(evaluates?.state ?? turn.state, use);
   const answered: LookUpRequest = {
     ...turn,
     text,
     judge: turn.kind === 'claude' ? judge : undefined,
     nameWorkflows,
-    readState: turn.checksResult === true ? () => context.readState(evaluates?.state ?? turn.state) : undefined,
+    readState: turn.checksResult === true ? readSchemaState : undefined,
   };
   const [scope, names, evaluated, fingerprint] = await Promise.all([
     context.readScope(turn.state),
@@ -42,7 +52,7 @@ export async function answeredSignal(
       : lookUpNames({ ...answered, text: evaluates.text, judge: isPrompt(evaluates.state) ? judge : undefined }),
     takeFingerprint(context, turn, text),
   ]);
-  const matches = evaluates === null && evaluators.length > 0 ? matchPatterns(evaluators, text) : undefined;
+  const matches = evaluates === null && evaluators.length > 0 ? await matchPatterns(evaluators, text) : undefined;
   return {
     kind: 'answered',
     at,
@@ -69,7 +79,7 @@ export interface LookUpRequest extends Pick<ScriptTurn, 'policy' | 'evaluators' 
 }
 
 /** Looks up the folders, files and workflows that the answer of a state names, and those of the transitions that override it. */
-export async function lookUpNames(request: LookUpRequest): Promise<Required<AnswerNames>> {
+export async function lookUpNames(request: LookUpRequest): Promise<Required<LookedUpNames>> {
   const { evaluators } = request;
   const overriding = evaluators.flatMap((evaluator) => (evaluator.kind === 'pattern' ? [evaluator.instead] : []));
   const found = await Promise.all([
@@ -84,7 +94,7 @@ export async function lookUpNames(request: LookUpRequest): Promise<Required<Answ
   };
 }
 
-async function lookUpAnswer(request: LookUpRequest): Promise<Required<AnswerNames>> {
+async function lookUpAnswer(request: LookUpRequest): Promise<Required<LookedUpNames>> {
   const { text, policy, cwd, judge } = request;
   const specs = findNamedWorkflows(text, policy);
   const [folders, files, workflows, results] = await Promise.all([
@@ -163,7 +173,7 @@ async function readInput(path: string, judge: FolderJudge): Promise<NamedFile> {
   if (stats === null) return { problem: 'there is no such file' };
   if (!stats.isFile()) return { problem: stats.isDirectory() ? 'it is a folder' : 'it is not a file' };
   if (stats.size > MAX_INPUT_BYTES) return { problem: `it has more than ${MAX_INPUT_BYTES / 1024 / 1024} MiB` };
-  const refused = await judge(dirname(await realpath(path)));
+  const refused = await judge(dirname(await realpath(path)), 'read');
   if (refused !== undefined) return { problem: `this state may not read it: ${refused}` };
   return readFile(path, 'utf8').then(
     (content) => ({ text: content }),

@@ -1,37 +1,46 @@
-import type { Activity } from '../core/activity.ts';
-import type { TurnRef } from '../core/due.ts';
-import type { Printed } from '../core/event.ts';
-import type { NamedWorkflows } from '../core/named-workflows.ts';
-import type { Options } from '../core/options.ts';
-import type { Quota } from '../core/quota.ts';
-import type { Said } from '../core/said.ts';
-import type { State } from '../core/state.ts';
-import type { Scope } from '../core/state-names.ts';
+import type { IdleLimit } from '../conversations/idle-limit.ts';
+import type { Options } from '../core/options/options.ts';
+import type { Activity } from '../core/run/activity.ts';
+import type { Printed } from '../core/run/event.ts';
+import type { Quota } from '../core/run/quota.ts';
+import type { Said } from '../core/run/said.ts';
+import type { ClaudeTurn, ScriptTurn, TurnRef } from '../core/turns/due.ts';
+import type { NamedWorkflows } from '../language/named-workflows.ts';
+import type { PinnedCode } from '../language/pinned-code.ts';
+import type { State } from '../language/state.ts';
+import type { Scope } from '../language/state-names.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Environment } from '../process/environment.ts';
 import type { CommandStarter } from '../process/ready-wrapper.ts';
-import type { AskBoard } from './ask-board.ts';
-import type { Clock } from './clock.ts';
-import type { IdleLimit } from './idle-limit.ts';
+import type { OpenQuestions } from './open-questions.ts';
 import type { TurnEndings } from './turn-endings.ts';
-
-/** An environment to be handed on. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Takes what turns hear of the quota, and gives what other runs have heard. */
 export interface QuotaExchange {
   report(windows: Quota['windows']): void;
-  /** What is new since the last call; undefined for nothing. */
+  /** The news since the last call; undefined for none. */
   news(): Promise<Quota | undefined>;
 }
 
 /** The files of a conversation, by their paths beside its own. */
 export type ConversationFiles = Readonly<Record<string, Uint8Array>>;
 
-/** Copies of conversations, with which they go on on another machine. */
+/** Copies of conversations, with which they continue on another machine. */
 export interface ConversationCopies {
   /** Stores a conversation after a turn; null if it is too long for that. It never throws. */
   store(turn: TurnRef, session: string, files: ConversationFiles | null): Promise<void>;
   /** A conversation that another machine had last; null if this one had it, or if there is no copy. */
   fetch(session: string): Promise<ConversationFiles | null>;
+}
+
+/** A turn, as far as it decides which code it uses. */
+export type CodeUse = Pick<ClaudeTurn | ScriptTurn, 'kind' | 'code'>;
+
+/** A workflow on disk: a folder with the names of its files, or one file. */
+export interface WorkflowPlace {
+  readonly path: string;
+  /** Null for a zip or a one-file workflow. */
+  readonly files: readonly string[] | null;
 }
 
 /** Everything that the turns of one run share. It hides the workflow and the disk behind functions. */
@@ -42,19 +51,25 @@ export interface TurnContext {
   readonly options: Options;
   /** The worker of a fleet that this is; left out or null for runs in files. */
   readonly home?: string | null;
-  /** Whether another worker drives the run, and decides which conversations it has. */
+  /** True if another worker drives the run, and decides which conversations it has. */
   readonly isGuest?: boolean;
   /** The folder that the run was started in. */
   readonly startFolder: string;
+  /** When the run was started: what is younger may be made by its agents. */
+  readonly startedAt: number;
   /** The folders of the workflows of the run; zips and one-file workflows have none. */
   workflowFolders(): readonly string[];
+  /** The workflows of the run as they are on disk. */
+  workflowPlaces(): readonly WorkflowPlace[];
+  /** Raymond's own files, and the folders among them that agents may write to. */
+  readonly ownFiles: { readonly root: string; readonly writable: readonly string[] };
   /** The environment of the run's own workflow. */
   readonly env: Environment;
   /** The environment that scripts and Claude Code inherit in a state. */
   environmentOf(state: string): Environment;
   readonly clock: Clock;
   /** The questions of the run that wait for an answer. */
-  readonly askBoard: AskBoard;
+  readonly askBoard: OpenQuestions;
   /** Aborted when the run is to stop: sleeping agents are woken. */
   readonly stopSignal: AbortSignal;
   /** Says which of the running turns are to be ended. */
@@ -71,29 +86,34 @@ export interface TurnContext {
   say(turn: TurnRef, words: Pick<Said, 'id' | 'text'>): void;
   /** Reports that a turn has got what was said to its agent. */
   hear(turn: TurnRef, said: string): void;
-  /** What turns hear of the subscription's quota; left out where nobody wants to know. */
+  /** The exchange for quota reports of turns; left out where nobody needs it. */
   readonly quota?: QuotaExchange;
   /** Called right before a process is started; throws if the run belongs to another process by now. */
   readonly beforeStart?: () => Promise<void>;
   /** Left out where conversations stay on their machine. */
   readonly copies?: ConversationCopies;
-  /** Tells the author about something odd in a turn that goes on. */
+  /** Tells the author about something odd in a turn that continues. */
   warn(turn: TurnRef, message: string): void;
-  /** A state as its file says it now; throws a RaymondError if it cannot be used. */
-  readState(file: string): Promise<State>;
+  /**
+   * A state as its file says it now; throws a RaymondError if it cannot be used, and a ChangedCodeError if the turn that is about to
+   * use it may not use its code.
+   */
+  readState(file: string, use?: CodeUse): Promise<State>;
+  /** Throws a ChangedCodeError if Claude Code would start programs from a file that has changed since the run began. */
+  checkSettings?(turn: ClaudeTurn): Promise<void>;
   /** The files of the workflow that a state belongs to. */
   readScope(state: string): Promise<Scope>;
   /** Where the files of a state's workflow are; those of a zip or a one-file workflow are unpacked there. */
   filesFolder(state: string): string;
   /** The path of a script, or null if it is inside a zip or a one-file workflow. */
   scriptPath(file: string): string | null;
-  /** Finds out what the workflows are that the answer of a state names by these paths. */
-  nameWorkflows(state: string, specs: readonly string[]): Promise<NamedWorkflows>;
+  /** Finds out what the workflows are that the answer of a state names by these paths; `code` decides which it may name. */
+  nameWorkflows(state: string, specs: readonly string[], code?: PinnedCode): Promise<NamedWorkflows>;
   /** Starts the processes of turns. */
   readonly starter: Pick<CommandStarter, 'start'>;
   /** An open file that all processes of turns inherit; undefined for none. */
   readonly presenceDescriptor?: number | undefined;
-  /** Whether the machine went down while this turn was on record, so that traces of it may have been lost. */
+  /** True if the machine went down while this turn was on record, so that traces of it may have been lost. */
   isDoubtful(turn: TurnRef): boolean;
   folderOf(turn: TurnRef): string;
   /** The folder of all conversations that stay open, and that of the one which a turn opens. Nothing is made. */
@@ -101,13 +121,13 @@ export interface TurnContext {
   conversationFolder(opener: Omit<TurnRef, 'state'>): string;
   /** The turns of the agent from this one on, which is not on record, whose folders show that they have begun. */
   findBegunTurns(turn: TurnRef): readonly { readonly number: number; readonly stem: string; readonly folder: string }[];
-  /** Whether the user wants turns to be taken that may have run already. */
+  /** True if the user wants turns to be taken that may have run already. */
   readonly retry: boolean;
-  /** Whether an earlier process may have left something of the run under way. */
+  /** True if an earlier process may have left something of the run under way. */
   readonly isResumed: boolean;
   /** The folder for the git worktree of an agent. */
   worktreeFolder(agent: string): string;
-  /** Whether the working directory is a small folder of its own, all of whose files may be looked at. */
+  /** True if the working directory is a small folder of its own, all of whose files may be looked at. */
   readonly isSandbox?: boolean;
   /** Makes a folder in which an agent can work, unless it is there; throws a RaymondError if that is not possible. */
   makeWorkFolder(path: string): Promise<void>;
@@ -116,7 +136,3 @@ export interface TurnContext {
   /** Makes a turn's folder with these files in it; an old one is replaced. */
   makeFolder(turn: TurnRef, files: Readonly<Record<string, string | Uint8Array>>): Promise<string>;
 }
-
-/** The marker that every process of a turn carries in its environment, so that none is ever lost. */
-export const turnMarker = (context: TurnContext, turn: TurnRef): string =>
-  `${context.runMarker}/${turn.agent}/${turn.number}`;

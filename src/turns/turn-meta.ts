@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
-import type { Options } from '../core/options.ts';
-import type { State } from '../core/state.ts';
-import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/time-options.ts';
-import { readJsonFile } from './json-file.ts';
+import type { Options } from '../core/options/options.ts';
+import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options/time-options.ts';
+import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import { readJsonFile } from '../json-file.ts';
+import type { State } from '../language/state.ts';
 import type { TurnContext } from './turn-context.ts';
 import type { TurnMeta } from './turn-meta-schema.ts';
 

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { ClaudeTurn, ScriptTurn, SleepTurn, Turn } from '../core/due.ts';
-import { MAX_BACK_OFF_MS } from '../core/failure.ts';
-import { resolveGuards } from '../core/guards.ts';
-import { fileInWorkflow } from '../core/named-workflows.ts';
-import type { Rules } from '../core/policy.ts';
-import type { Began, Signal, Unreadable, Unrecorded } from '../core/signal.ts';
-import type { State } from '../core/state.ts';
+import type { Began, Signal, Unreadable, Unrecorded } from '../core/signals/signal.ts';
+import type { ClaudeTurn, ScriptTurn, SleepTurn, Turn } from '../core/turns/due.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { checkResult } from '../json-schema.ts';
+import { MAX_BACK_OFF_MS } from '../language/failure.ts';
+import { resolveGuards } from '../language/guards.ts';
+import { fileInWorkflow } from '../language/named-workflows.ts';
+import type { Rules } from '../language/policy.ts';
+import type { State } from '../language/state.ts';
+import type { Clock } from '../process/clock.ts';
+import { checkResult } from '../schema/check-result.ts';
 import type { Backend, ScriptRunner } from './backend.ts';
-import type { Clock } from './clock.ts';
+import { ChangedCodeError } from './changed-code.ts';
 import { prepareScriptTurn, runScriptTurn } from './script-turn.ts';
 import type { TurnContext } from './turn-context.ts';
 import { createWorktreeRunner } from './worktree-turn.ts';
@@ -49,14 +50,14 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
     async prepare(turn) {
       const signalBase = { at: clock.now(), agent: turn.agent };
       // Otherwise its agent's worker makes it ready when it takes it.
-      const isHere = turn.home === (context.home ?? null);
+      const isHere = turn.node === (context.home ?? null);
       try {
         if (isHere && context.findBegunTurns(turn).length > 0) {
           const { findUnrecorded } = await import('./unrecorded-turns.ts');
           const unrecorded = await findUnrecorded(context, turn);
           if (unrecorded !== undefined) return unrecorded;
         }
-        const state = await context.readState(turn.state);
+        const state = await context.readState(turn.state, turn);
         await refuseUnfitResult(context, turn);
         const warnings = isHere ? await makeReady(turn, state) : [];
         const isScript = turn.kind === 'script';
@@ -68,7 +69,9 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
       } catch (error) {
         if (!(error instanceof RaymondError)) throw error;
         const { message, hint } = error;
-        return { kind: 'unreadable', ...signalBase, message: hint === undefined ? message : `${message} ${hint}` };
+        const changed = error instanceof ChangedCodeError ? { changed: error.changed } : {};
+        const text = hint === undefined ? message : `${message} ${hint}`;
+        return { kind: 'unreadable', ...signalBase, message: text, ...changed };
       }
     },
 
@@ -81,11 +84,12 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
         }
         if (turn.kind === 'sleep') {
           const slept = await sleep(clock, turn, AbortSignal.any([context.stopSignal, end]));
-          return slept ? { kind: 'woke', at: clock.now(), agent: turn.agent } : null;
+          // The time of day may be earlier by now: what has waited for a time has reached it.
+          return slept ? { kind: 'woke', at: Math.max(clock.now(), turn.untilMs), agent: turn.agent } : null;
         }
         if (turn.kind === 'worktree' || turn.kind === 'workspace') return takeWorktreeTurn(turn, end);
         const adopted = !preparedAgents.delete(turn.agent);
-        if (turn.kind === 'claude' && turn.isBrokenOff) context.endings.end(turn.agent);
+        if (turn.kind === 'claude' && turn.isInterrupted) context.endings.end(turn.agent);
         return turn.kind === 'script' ? runnerFor(turn.state).take(turn, adopted) : backend.take(turn, adopted);
       }),
 
@@ -104,10 +108,10 @@ async function resolveRules({ readScope }: TurnContext, { file, rules }: State):
 const nullOnceAborted = (signal: AbortSignal): Promise<null> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
 
-/** A clock that was set back must not prolong the wait before a retry; a limit and a join end at a time of day. */
-function sleep(clock: Clock, { why, untilMs }: SleepTurn, wake: AbortSignal): Promise<boolean> {
-  if (why !== 'retry') return clock.sleepUntil(untilMs, wake);
-  return clock.sleepFor(Math.min(untilMs - clock.now(), MAX_BACK_OFF_MS), wake);
+/** Older runs do not say how long they meant to wait. */
+function sleep(clock: Clock, { why, untilMs, mostMs }: SleepTurn, wake: AbortSignal): Promise<boolean> {
+  const longestMs = why === 'retry' ? MAX_BACK_OFF_MS : Number.POSITIVE_INFINITY;
+  return clock.sleepWhile(clock.measureUntil(untilMs, mostMs ?? longestMs), wake);
 }
 
 /**
@@ -123,6 +127,7 @@ async function refuseUnfitResult(
   const { resultSchema } = await readState(resultOf);
   const checked = resultSchema === undefined ? null : await checkResult(input, resultSchema);
   if (checked === null || !('problem' in checked)) return;
-  const message = `${state}: the result of ${resultOf} no longer fits its \`result_schema\`: ${checked.problem}.`;
+  const what = checked.cannotCheck === true ? 'cannot be checked' : 'no longer fits its `result_schema`';
+  const message = `${state}: the result of ${resultOf} ${what}: ${checked.problem}.`;
   throw new RaymondError(message, { exitCode: EXIT.invalid, hint: 'Correct the schema, then resume the run.' });
 }

@@ -1,18 +1,14 @@
-import type { ClaudeTurn, ScriptTurn, TurnRef } from '../core/due.ts';
-import { microsToUsd } from '../core/ledger.ts';
-import { nameState, workflowNameOf } from '../core/named-workflows.ts';
-import type { Unrecorded, UnrecordedTurn } from '../core/signal.ts';
-import { isPrompt, stem } from '../core/state-names.ts';
-import { lastWriteTimeMs, readLines } from '../process/lines.ts';
-import { findTurnProcesses } from '../process/marker.ts';
+import { locatedRef, readTurnLocator } from '../conversations/records.ts';
+import { microsToUsd } from '../core/run/ledger.ts';
+import type { Unrecorded, UnrecordedTurn } from '../core/signals/signal.ts';
+import type { ClaudeTurn, ScriptTurn, TurnRef } from '../core/turns/due.ts';
+import { nameState, workflowNameOf } from '../language/named-workflows.ts';
+import { isPrompt, stem } from '../language/state-names.ts';
+import { lastWriteTimeMs } from '../process/lines.ts';
+import { findTurnProcesses, turnMarker } from '../process/marker.ts';
 import { turnFiles } from '../process/turn-files.ts';
-import { claimedPlace } from './claude/conversation.ts';
-import { computeTurnCost, readCostBaseline } from './claude/cost.ts';
-import { parseClaudeBytes } from './claude/parse-event.ts';
-import { addClaudeEvent, EMPTY_TRANSCRIPT } from './claude/transcript.ts';
-import { readTurnClaim } from './claude/turn-claim.ts';
-import { cannedCost, REPLAY_MODEL } from './replay/output.ts';
-import { type TurnContext, turnMarker } from './turn-context.ts';
+import { readTurnCost } from './found-cost.ts';
+import type { TurnContext } from './turn-context.ts';
 
 /**
  * Looks whether the turn that should begin now, and perhaps others after it, have begun already: then the journal has lost its
@@ -46,8 +42,8 @@ export async function findUnrecorded(
 const folderStem = (state: string): string => stem(state).replaceAll('/', '-');
 
 const RETRY_HINT =
-  '`resume --retry` leaves its files as they are, enters its cost and goes on behind it; what the turn did may be done again';
-const ALIVE_HINT = 'wait for its end, or end it; then `resume --retry` goes on';
+  '`resume --retry` leaves its files as they are, enters its cost and continues behind it; what the turn did may be done again';
+const ALIVE_HINT = 'wait for its end, or end it; then `resume --retry` continues';
 
 /** Says what becomes of the turns, and which costs are in the ledger now. */
 function describeEntered(turns: readonly UnrecordedTurn[]): string {
@@ -57,7 +53,7 @@ function describeEntered(turns: readonly UnrecordedTurn[]): string {
   const count = turns.length === 1 ? 'It is' : `These ${turns.length} turns are`;
   const missing = prompts.length - paid.length;
   return [
-    `${count} left as found, and the run goes on behind`,
+    `${count} left as found, and the run continues behind`,
     ...(paid.length > 0 ? [`; ${usd} dollars that they cost are entered`] : []),
     ...(missing > 0 ? [`; the cost of ${missing} of them is missing, because it cannot be read`] : []),
   ].join('');
@@ -73,15 +69,7 @@ async function readTurn(context: TurnContext, turn: TurnRef, folder: string): Pr
   const { number, state } = turn;
   const times = { startedAt: startedAt ?? 0, endedAt: endedAt ?? 0 };
   if (!isPrompt(state)) return { number, state, session: null, cost: null, ...times };
-  let transcript = EMPTY_TRANSCRIPT;
-  try {
-    for await (const line of readLines(stdout)) transcript = addClaudeEvent(transcript, parseClaudeBytes(line));
-  } catch {}
-  const { sessionId: session } = transcript;
-  if (session === null) return { number, state, session, cost: null, ...times };
-  const computed = computeTurnCost(transcript, readCostBaseline(context, turn, folder));
-  const cost = transcript.model === REPLAY_MODEL ? cannedCost(computed) : computed;
-  return { number, state, session, cost, ...times };
+  return { number, state, ...(await readTurnCost(context, turn, folder)), ...times };
 }
 
 async function findLivingProcess(
@@ -90,10 +78,10 @@ async function findLivingProcess(
   turns: ReturnType<TurnContext['findBegunTurns']>,
 ): Promise<number | undefined> {
   for (const { number, folder } of turns) {
-    const claim = readTurnClaim(folder);
-    const open = claim === null ? null : claimedPlace(context, agent, claim);
+    const locator = readTurnLocator(folder);
+    const open = locator === null ? null : locatedRef(context, agent, locator);
     const [alive] = [
-      ...(await findTurnProcesses(folder, turnMarker(context, { agent, number, state: '' }))),
+      ...(await findTurnProcesses(folder, turnMarker(context, { agent, number }))),
       ...(open === null ? [] : await findTurnProcesses(open.dir, open.marker)),
     ];
     if (alive !== undefined) return alive.pid;

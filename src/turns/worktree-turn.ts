@@ -1,14 +1,11 @@
-import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from '../core/signal.ts';
-import type { WorkspaceLeft, WorkspaceSignal } from '../core/workspace-signal.ts';
-import type { WorktreePlace } from '../core/worktree.ts';
-import type { WorkspaceTurn, WorktreeTurn } from '../core/worktree-turns.ts';
-import { MARKER_VARIABLE } from '../process/command.ts';
-import { END_GRACE_MS, endMarked } from '../process/end.ts';
-import type { GitOptions } from './git.ts';
-import { leaveWorkspace } from './leave-workspace.ts';
-import { ensureSandboxRepository, openSandboxWorkspace } from './sandbox-repository.ts';
-import type { TurnContext } from './turn-context.ts';
-import { openWorkspace } from './workspace.ts';
+import type { WorktreePlace } from '../core/run/worktree.ts';
+import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from '../core/signals/signal.ts';
+import type { WorkspaceLeft, WorkspaceSignal } from '../core/signals/workspace-signal.ts';
+import type { WorkspaceTurn, WorktreeTurn } from '../core/turns/worktree-turns.ts';
+import type { GitOptions } from '../git/git.ts';
+import { leaveWorkspace } from '../git/leave-workspace.ts';
+import { ensureSandboxRepository, openSandboxWorkspace } from '../git/sandbox-repository.ts';
+import { openWorkspace } from '../git/workspace.ts';
 import {
   branchOf,
   closeWorktree,
@@ -17,8 +14,18 @@ import {
   makeWorktree,
   reopenWorktree,
   type WantedWorktree,
-} from './worktree.ts';
-import { cloneCommit, closeClone, discardClone, isClone, publishCommit, reopenClone } from './worktree-transfer.ts';
+} from '../git/worktree.ts';
+import {
+  cloneCommit,
+  closeClone,
+  discardClone,
+  isClone,
+  publishCommit,
+  reopenClone,
+} from '../git/worktree-transfer.ts';
+import { MARKER_VARIABLE } from '../process/command.ts';
+import { END_GRACE_MS, endMarked } from '../process/end.ts';
+import type { TurnContext } from './turn-context.ts';
 
 type WorktreeSignal = WorktreeMade | WorktreeRefused | WorktreeClosed;
 
@@ -130,7 +137,7 @@ async function takeWorkspaceTurn(
   return end.aborted ? leftAtOnce(clock.now(), place.path) : { kind: 'workspace_left', at: clock.now(), ...left };
 }
 
-/** Who ends everything at once has no time for a push. */
+/** Ending everything at once leaves no time for a push. */
 const leftAtOnce = (at: number, path: string): WorkspaceLeft => ({
   kind: 'workspace_left',
   at,

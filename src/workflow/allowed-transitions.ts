@@ -1,12 +1,12 @@
-import { joinAttributeProblem } from '../core/join-terms.ts';
-import { didYouMean } from '../core/nearest.ts';
-import type { Policy, PolicyEntry } from '../core/policy.ts';
-import type { Platform } from '../core/state-names.ts';
-import { isBuiltInAttribute, STATE_ATTRIBUTES, toTagName } from '../core/tag.ts';
-import type { TextPosition } from '../core/text-position.ts';
-import { isAttributeWord, isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
-import { variableNameProblem } from '../core/variables.ts';
 import type { EntryPositions } from '../graph/workflow-source.ts';
+import type { Policy, PolicyEntry } from '../language/policy.ts';
+import type { Platform } from '../language/state-names.ts';
+import { joinAttributeProblem } from '../language/tags/join-terms.ts';
+import { isBuiltInAttribute, STATE_ATTRIBUTES, toTagName } from '../language/tags/tag.ts';
+import { didYouMean } from '../language/text/nearest.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
+import { isAttributeWord, isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../language/transitions/index.ts';
+import { variableNameProblem } from '../language/variable-names.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import {
   describeYamlValue,
@@ -131,7 +131,7 @@ function readPayload(field: YamlField | undefined, report: FindingReport): strin
   return payload !== undefined && checkAttributeValue('result', field, payload, report) ? payload : undefined;
 }
 
-/** Whether a tag takes this attribute. One that it does not take is an error if it is built in, else a warning. */
+/** True if a tag takes this attribute. One that it does not take is an error if it is built in, else a warning. */
 function checkAttribute(
   tag: TagName,
   { name, at, value }: YamlField,
@@ -156,7 +156,7 @@ function checkAttribute(
   return problem === undefined;
 }
 
-/** Whether an attribute can have this value at all. */
+/** True if an attribute can have this value at all. */
 function checkAttributeValue(tag: TagName, { name, value }: YamlField, text: string, report: FindingReport): boolean {
   const isBuiltIn = name === 'target' || isBuiltInAttribute(tag, name);
   if (text === '' && isBuiltIn && (isStateKey(name) || NEVER_EMPTY.includes(name))) {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { TextPosition } from '../core/text-position.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 
 /** The text of a file, or the reason and the position at which it is not text. */
 export type DecodedStateText =

@@ -1,9 +1,9 @@
-import type { FileFinding } from '../core/state.ts';
-import { WHOLE_FILE } from '../core/text-position.ts';
-import { isWorkflowTag } from '../core/transitions/index.ts';
 import { buildGraph } from '../graph/build.ts';
 import { prove } from '../graph/proof.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
+import type { FileFinding } from '../language/state.ts';
+import { WHOLE_FILE } from '../language/text/text-position.ts';
+import { isWorkflowTag } from '../language/transitions/index.ts';
 
 /**
  * Finds workflows that call each other without end, where policies leave no other way: a run could only go deeper until it

@@ -1,8 +1,8 @@
-import { normalizeEffort, normalizeModel } from '../core/claude-words.ts';
-import { didYouMean } from '../core/nearest.ts';
-import type { Evaluator } from '../core/policy.ts';
-import type { Platform } from '../core/state-names.ts';
 import type { EntryPositions } from '../graph/workflow-source.ts';
+import { normalizeEffort, normalizeModel } from '../language/claude-values.ts';
+import type { Evaluator } from '../language/policy.ts';
+import type { Platform } from '../language/state-names.ts';
+import { didYouMean } from '../language/text/nearest.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { describeYamlValue, readYamlFields, valuePositions, type YamlField, type YamlValue } from '../yaml/value.ts';
 import { readPolicyEntry } from './allowed-transitions.ts';

@@ -1,13 +1,14 @@
-import { normalizeEffort, normalizeModel } from '../core/claude-words.ts';
-import type { Evaluator, Policy } from '../core/policy.ts';
-import type { Preference } from '../core/position.ts';
-import type { State, StateSettings } from '../core/state.ts';
-import type { Platform } from '../core/state-names.ts';
-import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/time-options.ts';
+import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options/time-options.ts';
 import type { EntryPositions, WrittenSchema } from '../graph/workflow-source.ts';
+import { normalizeEffort, normalizeModel } from '../language/claude-values.ts';
+import type { Evaluator, Policy } from '../language/policy.ts';
+import type { Preference } from '../language/position.ts';
+import type { State, StateSettings } from '../language/state.ts';
+import type { Platform } from '../language/state-names.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
 import type { YamlField } from '../yaml/value.ts';
 import { readAllowedTransitions } from './allowed-transitions.ts';
+import { BACKEND_VALUE } from './backend-key.ts';
 import { EVALUATOR_SCHEMA, readEvaluators } from './evaluators.ts';
 import { GUARD_KEYS, type GuardFrontmatter, NO_GUARD_FRONTMATTER } from './guard-keys.ts';
 import {
@@ -127,6 +128,7 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
       return {};
     },
   },
+  backend: defineKey('The program that answers this prompt: claude.', BACKEND_VALUE, () => ({}), 'prompt'),
   permission_mode: defineKey(
     'The permission mode of Claude Code; what it would have to ask for is denied. The default is acceptEdits.',
     wordType(['acceptEdits', 'plan', 'dontAsk']),

@@ -1,6 +1,6 @@
-import { GUARD_OUTCOMES, type GuardOutcome, type Guards } from '../core/guards.ts';
-import { didYouMean } from '../core/nearest.ts';
-import type { TextPosition } from '../core/text-position.ts';
+import { GUARD_OUTCOMES, type GuardOutcome, type Guards } from '../language/guards.ts';
+import { didYouMean } from '../language/text/nearest.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYamlFields, readYamlScalarText, type YamlField } from '../yaml/value.ts';
 import { allowNull, type FrontmatterValueSchema, STATE_NAME_SCHEMA } from './value-schemas.ts';
@@ -97,7 +97,7 @@ export const GUARD_KEYS: Readonly<Record<string, GuardKey>> = {
     numberType('a whole number of at least 0', { ...COUNT_RANGE, minimum: 0 }),
     (retry) => ({ retry }),
   ),
-  on: guardKey('The states to go on in instead of failing or stopping, by outcome.', OUTCOME_MAP, (on) => ({ on })),
+  on: guardKey('The states to continue in instead of failing or stopping, by outcome.', OUTCOME_MAP, (on) => ({ on })),
   max_visits_per: guardKey(
     'Whether `max_visits` counts all visits of an agent (`agent`, the default), or those within one call (`call`).',
     PER_VALUE,

@@ -1,6 +1,6 @@
-import type { FileFinding } from '../core/state.ts';
-import { WHOLE_FILE } from '../core/text-position.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import type { FileFinding } from '../language/state.ts';
+import { WHOLE_FILE } from '../language/text/text-position.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
 
 /** An error about a workflow that cannot run as it is, with everything that was found in it, warnings included. */

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { access, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { nearest } from '../core/nearest.ts';
-import { isStateFile, stem } from '../core/state-names.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import { isStateFile, stem } from '../language/state-names.ts';
+import { nearest } from '../language/text/nearest.ts';
 import { explainUnreadableFile } from './invalid-workflow.ts';
 
 /**
@@ -44,6 +44,7 @@ export async function locateWorkflow(userPath: string): Promise<WorkflowLocation
   if (isStateFile(file)) return { kind: 'folder', path, root: dirname(path), state: file };
   if (kindByName(file) === 'zip' || (await hasZipSignature(path)))
     return { kind: 'zip', path, root: path, state: null };
+  if (await isStateIn(dirname(path), file)) return { kind: 'folder', path, root: dirname(path), state: file };
   throw workflowPathError(`${userPath} is not a workflow`);
 }
 
@@ -54,7 +55,7 @@ const ONE_FILE = /\.ya?ml$/i;
 export const kindByName = (path: string): WorkflowLocation['kind'] =>
   ZIP.test(path) ? 'zip' : ONE_FILE.test(path) ? 'yaml' : 'folder';
 
-/** Whether a path that does not exist can mean a state: in a zip or a one-file workflow, or without its extension. */
+/** True if a path that does not exist can mean a state: in a zip or a one-file workflow, or without its extension. */
 async function isStateIn(root: string, name: string): Promise<boolean> {
   const stats = await stat(root).catch(() => null);
   if (stats === null) return false;

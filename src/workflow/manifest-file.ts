@@ -1,4 +1,4 @@
-import { WHOLE_FILE } from '../core/text-position.ts';
+import { WHOLE_FILE } from '../language/text/text-position.ts';
 import { newFindingReport } from '../yaml/finding-report.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { readYamlScalarText, type YamlValue } from '../yaml/value.ts';
@@ -24,7 +24,7 @@ export async function readManifestFile(files: WorkflowFiles): Promise<ParsedMani
   const states =
     value?.kind === 'mapping' ? value.pairs.find(([key]) => readYamlScalarText(key) === 'states') : undefined;
   if (states !== undefined) report.error(states[0].at, STATES_MESSAGE);
-  return { manifest: readManifest(withoutStates(value), report), findings: report.findings };
+  return { manifest: readManifest(withoutStates(value), report), findings: report.findings, text: decoded.text };
 }
 
 const STATES_MESSAGE =

@@ -1,14 +1,14 @@
-import { didYouMean } from '../core/nearest.ts';
-import type { Options } from '../core/options.ts';
-import type { FileFinding } from '../core/state.ts';
-import { VARIABLE_NAME_SCHEMA, variableNameProblem } from '../core/variables.ts';
+import type { Options } from '../core/options/options.ts';
 import {
   formatWorkspace,
   GIT_ADDRESS_PATTERN,
   GIT_REF_PATTERN,
   type WorkspaceSource,
   workspaceProblem,
-} from '../core/workspace.ts';
+} from '../core/run/workspace.ts';
+import type { FileFinding } from '../language/state.ts';
+import { didYouMean } from '../language/text/nearest.ts';
+import { VARIABLE_NAME_SCHEMA, variableNameProblem } from '../language/variable-names.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import {
   describeYamlValue,
@@ -17,10 +17,18 @@ import {
   type YamlField,
   type YamlValue,
 } from '../yaml/value.ts';
+import { BACKEND_VALUE } from './backend-key.ts';
 import { ARGUMENT_TEXT_SCHEMA, allowNull, type FrontmatterValueSchema } from './value-schemas.ts';
-import { BOOLEAN_VALUE, numberType, reportWrongType, TEXT_VALUE, type ValueType, wordType } from './value-types.ts';
+import {
+  BOOLEAN_OR_AUTO_VALUE,
+  numberType,
+  reportWrongType,
+  TEXT_VALUE,
+  type ValueType,
+  wordType,
+} from './value-types.ts';
 
-/** What a workflow says about itself in its `workflow.yaml`; null where it does not say. */
+/** The manifest `workflow.yaml` of a workflow; null for missing values. */
 export interface Manifest {
   /** The short name that the ids of its runs are made from. */
   readonly id: string | null;
@@ -34,12 +42,13 @@ export interface Manifest {
   /** Variables of the environment of its scripts and of Claude Code, with `${NAME}` as it is written. */
   readonly environment: Readonly<Record<string, string>>;
   readonly variables: Options['variables'];
-  readonly requiresHumanInput: boolean;
+  /** `auto`: if a state permits `<ask>`. */
+  readonly requiresHumanInput: boolean | 'auto';
   /** The git repository that its runs work in a clone of, as the option `workspace` has it. */
   readonly workspace: string | null;
 }
 
-/** What a workflow says about the input of its runs. */
+/** A workflow's description of its input. */
 export interface ManifestInput {
   readonly mode: 'required' | 'optional' | 'none';
   readonly label: string | null;
@@ -50,6 +59,8 @@ export interface ManifestInput {
 export interface ParsedManifest {
   readonly manifest: Manifest;
   readonly findings: readonly FileFinding[];
+  /** Its content for comparison; left out if there is none. */
+  readonly text?: string;
 }
 
 /** The file of a folder or zip that holds the manifest. */
@@ -226,10 +237,11 @@ export const MANIFEST_KEYS: ManifestKeys<Manifest> = {
     (variables) => ({ variables }),
   ),
   requires_human_input: manifestKey(
-    'Whether it cannot do without answers of people: then --on-ask fail is refused at the start.',
-    BOOLEAN_VALUE,
+    'Whether it needs answers from people, so that --on-ask fail is refused at the start; auto: if a state permits <ask>, or a workflow that it calls needs them.',
+    BOOLEAN_OR_AUTO_VALUE,
     (requiresHumanInput) => ({ requiresHumanInput }),
   ),
+  backend: manifestKey('The program that answers its prompts: claude.', BACKEND_VALUE, () => ({})),
 };
 
 /** Reads a manifest, and reports all that is wrong with it. */

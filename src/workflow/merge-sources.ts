@@ -1,6 +1,6 @@
-import { nameState } from '../core/named-workflows.ts';
-import type { FileFinding } from '../core/state.ts';
 import { specKey, type WorkflowSource, type WorkflowSourceFile } from '../graph/workflow-source.ts';
+import { nameState } from '../language/named-workflows.ts';
+import type { FileFinding } from '../language/state.ts';
 import type { WorkflowMember, WorkflowSet } from './workflow-set.ts';
 
 /** All workflows of a set as one source: the states of those that are called have the name of their workflow before theirs. */
@@ -27,11 +27,12 @@ export function mergeSources({ first, members, references }: WorkflowSet): Workf
   };
 }
 
-/** A file with the name of its workflow before its own. */
-function prefixFile({ name }: WorkflowMember, source: WorkflowSourceFile): WorkflowSourceFile {
-  if (name === null) return source;
-  const file = nameState(name, source.file);
-  return source.kind === 'state' ? { ...source, file, state: { ...source.state, file } } : { ...source, file };
+/** A file with the name of its workflow before its own, and in its findings. */
+function prefixFile(member: WorkflowMember, source: WorkflowSourceFile): WorkflowSourceFile {
+  if (member.name === null) return source;
+  const file = nameState(member.name, source.file);
+  if (source.kind !== 'state') return { ...source, file };
+  return { ...source, file, state: { ...source.state, file }, findings: prefixFindings(member, source.findings) };
 }
 
 /** Findings with the name of their workflow before those of their files. */

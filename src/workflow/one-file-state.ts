@@ -1,13 +1,14 @@
-import type { FileFinding } from '../core/state.ts';
-import { isPrompt, type Platform } from '../core/state-names.ts';
-import type { TextPosition } from '../core/text-position.ts';
 import {
   type EntryPositions,
   positionInBody,
   type StateOrigin,
   type WorkflowSourceFile,
 } from '../graph/workflow-source.ts';
+import type { FileFinding } from '../language/state.ts';
+import { isPrompt, type Platform } from '../language/state-names.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import { newFindingReport } from '../yaml/finding-report.ts';
+import { formatYamlData } from '../yaml/value.ts';
 import { EMPTY_FRONTMATTER, type Frontmatter } from './frontmatter-keys.ts';
 import type { OneFileState } from './one-file-states.ts';
 import { readFrontmatter } from './prompt-file.ts';
@@ -24,12 +25,14 @@ export function parseOneFileState(
   const kind = isPrompt(file) ? 'prompt' : 'script';
   const report = newFindingReport(name);
   const { frontmatter, keys } = readFrontmatter(settings, report, platform, kind);
+  const said = { settings: settings.pairs.length === 0 ? '' : formatYamlData(settings) };
   const origin: StateOrigin = { file: name, at, bodyAt, body: locateBody(body, lines, bodyAt) };
   if (kind === 'prompt') {
     const header = sliceBefore(lines, at, bodyAt);
     const state = buildState(file, kind, frontmatter, body);
     const positions = positionsOf(frontmatter);
-    return { kind: 'state', file, text: header + body, state, findings: report.findings, keys, origin, ...positions };
+    const { findings } = report;
+    return { kind: 'state', file, text: header + body, state, findings, keys, origin, ...said, ...positions };
   }
   const own = parseScriptFile(name, body, platform);
   const move = <T extends TextPosition>(position: T): T => ({ ...position, ...positionInBody(origin, position) });
@@ -40,13 +43,14 @@ export function parseOneFileState(
     text: body,
     state: buildState(file, kind, merged, body),
     findings: [...report.findings, ...own.findings.map((finding): FileFinding => move(finding))],
+    ...said,
     ...positionsOf(merged),
     keys: { ...Object.fromEntries(Object.entries(own.keys).map(([key, position]) => [key, move(position)])), ...keys },
     origin,
   };
 }
 
-/** What the keys beside a script say wins over the comments in it. */
+/** The keys next to a script override the comments in it. */
 function mergeFrontmatter(own: Frontmatter, beside: Frontmatter): Frontmatter {
   const names = Object.keys(EMPTY_FRONTMATTER) as (keyof Frontmatter)[];
   const said = names.filter((name) => beside[name] !== EMPTY_FRONTMATTER[name]);
@@ -72,7 +76,7 @@ function moveEntries(frontmatter: Frontmatter, move: Move): Frontmatter {
   };
 }
 
-/** What stands before the prompt of a state: its name and the keys above. */
+/** The part before the prompt of a state: its name and the keys above. */
 function sliceBefore(lines: readonly string[], at: TextPosition, bodyAt: TextPosition): string {
   const before = [
     ...lines.slice(at.line - 1, bodyAt.line - 1),

@@ -1,5 +1,5 @@
-import { isNotDocFile, stem } from '../core/state-names.ts';
-import type { TextPosition } from '../core/text-position.ts';
+import { isNotDocFile, stem } from '../language/state-names.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import {
   describeYamlValue,
@@ -105,15 +105,16 @@ function readState({ name, at, value }: YamlField, report: FindingReport): reado
     report.error(script.at, `the state ${quoted} has a prompt and a script (\`${script.name}\`): keep one of them`);
     return [];
   }
-  if (bodies.length === 0) {
+  const filled = bodies.filter((field) => !isBlank(field.value));
+  if (filled.length === 0) {
     report.error(at, `the state ${quoted} has neither a \`prompt\` nor a script (\`sh\`, \`ps1\`, \`bat\`)`);
     return [];
   }
   const isBody = ([key]: YamlMapping['pairs'][number]): boolean =>
     Object.hasOwn(BODY_KEYS, readYamlScalarText(key) ?? '');
   const settings = { ...value, pairs: value.pairs.filter((pair) => !isBody(pair)) };
-  return bodies.flatMap((field) => {
-    const body = field.value.kind === 'nothing' ? '' : readYamlScalarText(field.value);
+  return filled.flatMap((field) => {
+    const body = readYamlScalarText(field.value);
     if (body !== undefined) return { file: name + BODY_KEYS[field.name], at, body, bodyAt: field.value.at, settings };
     report.error(
       field.value.at,
@@ -122,3 +123,6 @@ function readState({ name, at, value }: YamlField, report: FindingReport): reado
     return [];
   });
 }
+
+/** True for a key without a value: a state with such a text has none. An empty text is one. */
+const isBlank = (value: YamlValue): boolean => value.kind === 'nothing';

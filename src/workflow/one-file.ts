@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Platform } from '../core/state-names.ts';
-import { comparePositions } from '../core/text-position.ts';
 import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
+import type { Platform } from '../language/state-names.ts';
+import { comparePositions } from '../language/text/text-position.ts';
 import { newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
+import { formatYamlData } from '../yaml/value.ts';
 import { decodeText } from './decode-text.ts';
 import { invalidWorkflowFile, unreadableWorkflowFile } from './invalid-workflow.ts';
 import type { ParsedManifest } from './manifest.ts';
@@ -61,5 +62,6 @@ async function readOneFile(path: string, name: string): Promise<OneFile> {
   const { states, rest } = readOneFileStates(value, name, report);
   const manifest = value === undefined ? EMPTY_MANIFEST : readManifest(rest, report);
   const findings = report.findings.toSorted(comparePositions);
-  return { lines: text.split('\n'), states, manifest, findings };
+  const said = rest?.kind === 'mapping' && rest.pairs.length > 0 ? { text: formatYamlData(rest) } : {};
+  return { lines: text.split('\n'), states, manifest, findings, ...said };
 }

@@ -1,7 +1,7 @@
-import { didYouMean } from '../core/nearest.ts';
-import type { FileFinding, State } from '../core/state.ts';
-import type { Platform } from '../core/state-names.ts';
-import type { TextPosition } from '../core/text-position.ts';
+import type { FileFinding, State } from '../language/state.ts';
+import type { Platform } from '../language/state-names.ts';
+import { didYouMean } from '../language/text/nearest.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import { type FindingReport, newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { describeYamlValue, readYamlFields, valuePositions, type YamlValue } from '../yaml/value.ts';

@@ -1,7 +1,7 @@
-import type { FileFinding } from '../core/state.ts';
-import { isJsonSchema } from '../core/state.ts';
 import type { StateSource, WrittenSchema } from '../graph/workflow-source.ts';
-import { findSchemaProblems } from '../json-schema.ts';
+import type { FileFinding } from '../language/state.ts';
+import { isJsonSchema } from '../language/state.ts';
+import { findSchemaProblems } from '../schema/check-result.ts';
 import { isErrorFinding, newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { decodeText } from './decode-text.ts';

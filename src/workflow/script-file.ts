@@ -1,4 +1,4 @@
-import type { Platform } from '../core/state-names.ts';
+import type { Platform } from '../language/state-names.ts';
 import { newFindingReport } from '../yaml/finding-report.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { EMPTY_FRONTMATTER } from './frontmatter-keys.ts';
@@ -27,7 +27,7 @@ export function parseScriptFile(file: string, text: string, platform: Platform):
   return { ...readFrontmatter(yaml, report, platform, 'script'), body: text, findings: report.findings };
 }
 
-/** Whether a script has frontmatter, whatever is in it. */
+/** True if a script has frontmatter, whatever is in it. */
 export const hasScriptFrontmatter = (file: string, text: string): boolean =>
   findCommentBlock(text, commentsOf(file)) !== undefined;
 
@@ -56,6 +56,6 @@ function findCommentBlock(text: string, comment: RegExp): { yaml: string | null;
 /** No frontmatter of a script is longer. */
 const MAX_LINES = 500;
 
-/** Whether a line may stand above the frontmatter: the interpreter's, one that switches echoing off, a blank one. */
+/** True if a line may stand above the frontmatter: the interpreter's, one that switches echoing off, a blank one. */
 const mayPrecede = (line: string, index: number): boolean =>
   line.trim() === '' || (index === 0 && /^\uFEFF?#!/.test(line)) || /^\uFEFF?\s*@echo off\s*$/i.test(line);

@@ -1,4 +1,4 @@
-import { isPrompt, stem } from '../core/state-names.ts';
+import { isPrompt, stem } from '../language/state-names.ts';
 import { quoteInMessage } from '../yaml/finding-report.ts';
 import { YamlTree } from '../yaml/yaml-tree.ts';
 import { MANIFEST_FILE } from './manifest.ts';
@@ -12,7 +12,7 @@ import type { WorkflowFileMap } from './write-one-file.ts';
 export interface SplitWorkflow {
   readonly files: WorkflowFileMap;
   readonly problems: readonly string[];
-  /** What is left out, in words. */
+  /** A description of the parts left out. */
   readonly leftOut: readonly string[];
 }
 

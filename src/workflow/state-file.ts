@@ -1,9 +1,11 @@
-import { implicitTag, namedStates } from '../core/policy.ts';
-import { type FileFinding, isJsonSchema, type State } from '../core/state.ts';
-import { isPrompt, type Platform, resolveState, type Scope } from '../core/state-names.ts';
-import { comparePositions, WHOLE_FILE } from '../core/text-position.ts';
 import { findEvaluatorProblems } from '../graph/evaluator-problems.ts';
+import { findForcedTransitionProblems } from '../graph/forced-transition.ts';
 import type { StateSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
+import { askFilesProblem, openUploadProblem } from '../language/ask.ts';
+import { namedStates } from '../language/policy.ts';
+import { type FileFinding, isJsonSchema, type State } from '../language/state.ts';
+import { isPrompt, type Platform, resolveState, type Scope } from '../language/state-names.ts';
+import { comparePositions, type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
 import { newFindingReport } from '../yaml/finding-report.ts';
 import { decodeText } from './decode-text.ts';
 import type { Frontmatter } from './frontmatter-keys.ts';
@@ -23,7 +25,7 @@ export function parseStateFile(file: string, bytes: Uint8Array, platform: Platfo
   return { kind: 'state', file, text, state, findings, keys, ...positionsOf(frontmatter) };
 }
 
-/** What a state's source has of its frontmatter besides the state. */
+/** The parts of a state's frontmatter that are not in the state. */
 export const positionsOf = ({
   entries,
   evaluatorPositions,
@@ -70,17 +72,30 @@ export function findStateProblems(source: WorkflowSourceFile, scope: Scope): rea
       if (resolved.kind !== 'found') report.error(at, `\`${key}\`: ${resolved.message}`);
     }
   }
-  const { policy, forceImplicit, guards } = source.state.rules;
-  for (const [outcome, name] of Object.entries(guards?.on ?? {})) {
+  for (const { at, message } of findQuestionProblems(source)) report.error(at, message);
+  for (const [outcome, name] of Object.entries(source.state.rules.guards?.on ?? {})) {
     const resolved = resolveState(name, scope);
     const key = `on.${outcome}`;
     if (resolved.kind !== 'found') report.error(source.keys[key] ?? WHOLE_FILE, `\`${key}\`: ${resolved.message}`);
   }
-  if (forceImplicit === true && implicitTag(policy) === undefined) {
-    const found = policy.length === 1 ? 'an entry that leaves something open' : `${policy.length} entries`;
-    const message = `\`force_implicit\` needs exactly one entry in \`allowed_transitions\` that says all of its transition, not ${found}`;
-    report.error(source.keys.force_implicit ?? WHOLE_FILE, message);
-  }
-  for (const { at, message } of findEvaluatorProblems(source, scope)) report.error(at, message);
+  const others = [...findForcedTransitionProblems(source), ...findEvaluatorProblems(source, scope)];
+  for (const { at, message } of others) report.error(at, message);
   return [...source.findings, ...report.findings].sort(comparePositions);
+}
+
+/** Finds the questions that a policy permits and that no answer could ask: what they say about files is refused. */
+function findQuestionProblems({
+  state,
+  entries,
+}: StateSource): readonly { readonly at: TextPosition; readonly message: string }[] {
+  return state.rules.policy.flatMap(({ tag, attributes }, index) => {
+    if (tag !== 'ask') return [];
+    const place = entries[index];
+    const own = Object.entries(attributes).flatMap(([key, value]) => {
+      const message = askFilesProblem(key, value);
+      return message === undefined ? [] : [{ at: place?.keys[key] ?? WHOLE_FILE, message }];
+    });
+    const message = own.length > 0 ? undefined : openUploadProblem(attributes);
+    return message === undefined ? own : [{ at: place?.at ?? WHOLE_FILE, message }];
+  });
 }

@@ -1,8 +1,8 @@
-import { DURATION_PATTERN } from '../core/duration.ts';
-import { WAIT_PATTERN } from '../core/join-terms.ts';
-import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute } from '../core/tag.ts';
-import { TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
-import { VARIABLE_NAME_SCHEMA } from '../core/variables.ts';
+import { WAIT_PATTERN } from '../language/tags/join-terms.ts';
+import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute } from '../language/tags/tag.ts';
+import { DURATION_PATTERN } from '../language/text/duration.ts';
+import { TAG_NAMES, type TagName, TRANSITIONS } from '../language/transitions/index.ts';
+import { VARIABLE_NAME_SCHEMA } from '../language/variable-names.ts';
 
 /** A JSON Schema (draft 7) for one value. A keyword applies only to values of its own type. */
 export interface FrontmatterValueSchema {

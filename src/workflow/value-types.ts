@@ -1,4 +1,4 @@
-import { DURATION_FORMS, DURATION_PATTERN, MAX_TIMER_MS, parseDurationMs } from '../core/duration.ts';
+import { DURATION_FORMS, DURATION_PATTERN, MAX_TIMER_MS, parseDurationMs } from '../language/text/duration.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
 import { describeYamlValue, type YamlField, type YamlValue } from '../yaml/value.ts';
 import {
@@ -16,11 +16,32 @@ export interface ValueType<T> {
 
 const MAX_SECONDS = (MAX_TIMER_MS + 1) / 1000;
 
+/** The words of YAML 1.1 for true and false, and those of YAML 1.2 in quotes. */
+const TRUE_WORDS = '[Tt]rue|TRUE|[Yy]es|YES|[Oo]n|ON|[Yy]';
+const FALSE_WORDS = '[Ff]alse|FALSE|[Nn]o|NO|[Oo]ff|OFF|[Nn]';
+const TRUE = new RegExp(`^(?:${TRUE_WORDS})$`);
+const FALSE = new RegExp(`^(?:${FALSE_WORDS})$`);
+
+function readBoolean(value: YamlValue): boolean | undefined {
+  if (value.kind === 'boolean') return value.boolean;
+  if (value.kind !== 'text') return undefined;
+  return TRUE.test(value.text) ? true : FALSE.test(value.text) ? false : undefined;
+}
+
 /** True or false. */
 export const BOOLEAN_VALUE: ValueType<boolean> = {
-  schema: { type: ['boolean'] },
-  read: (field, report) =>
-    field.value.kind === 'boolean' ? field.value.boolean : reportWrongType(field, field.value, report, 'true or false'),
+  schema: { type: ['boolean', 'string'], pattern: `^(?:${TRUE_WORDS}|${FALSE_WORDS})$` },
+  read: (field, report) => readBoolean(field.value) ?? reportWrongType(field, field.value, report, 'true or false'),
+};
+
+/** True, false, or `auto` for what the rest of the workflow says. */
+export const BOOLEAN_OR_AUTO_VALUE: ValueType<boolean | 'auto'> = {
+  schema: { type: ['boolean', 'string'], pattern: `^(?:auto|${TRUE_WORDS}|${FALSE_WORDS})$` },
+  read: (field, report) => {
+    const { value } = field;
+    if (value.kind === 'text' && value.text === 'auto') return 'auto';
+    return readBoolean(value) ?? reportWrongType(field, value, report, 'true, false or auto');
+  },
 };
 
 /** A text. */

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { isStateFile, type Platform, resolveEntry } from '../core/state-names.ts';
 import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
+import { isStateFile, type Platform, resolveEntry } from '../language/state-names.ts';
 import { quoteInMessage } from '../yaml/finding-report.ts';
 import { unreadableWorkflowFile } from './invalid-workflow.ts';
 import type { ParsedManifest } from './manifest.ts';
@@ -34,7 +34,7 @@ export interface WorkflowFiles {
   };
 }
 
-/** What a folder holds: only a workflow, or other things beside the states that the user named one of. */
+/** The kind of folder: only a workflow, or other files next to a state that the user named. */
 export type FolderContents = 'workflow' | 'states and others';
 
 /**
@@ -83,7 +83,7 @@ export function openWorkflowFolder(path: string, contents: FolderContents = 'wor
   };
 }
 
-/** Whether a path leads to a file. */
+/** True if a path leads to a file. */
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();

@@ -1,4 +1,4 @@
-import type { State } from '../core/state.ts';
+import type { State } from '../language/state.ts';
 import { FRONTMATTER_KEYS } from './frontmatter-keys.ts';
 import { MANIFEST_KEYS } from './manifest.ts';
 import { BODY_KEYS } from './one-file-states.ts';
@@ -43,17 +43,21 @@ const BODY_PURPOSES: Readonly<Record<string, string>> = {
 function stateSchema(kind: State['kind']): object {
   const bodies = Object.keys(BODY_KEYS).filter((key) => (key === 'prompt') === (kind === 'prompt'));
   const keys = Object.entries(FRONTMATTER_KEYS).filter(([, { onlyFor = kind }]) => onlyFor === kind);
-  const texts = bodies.map((key) => [key, { description: BODY_PURPOSES[key], type: BODY_TYPES }] as const);
+  const isOptional = bodies.length > 1;
+  const type = isOptional ? [...BODY.type, 'null'] : BODY.type;
+  const texts = bodies.map((key) => [key, { description: BODY_PURPOSES[key], type }] as const);
   return {
     type: 'object',
     properties: { ...Object.fromEntries(texts), ...describeKeys(keys) },
     additionalProperties: false,
-    ...(bodies.length === 1 ? { required: bodies } : { anyOf: bodies.map((key) => ({ required: [key] })) }),
+    ...(isOptional
+      ? { anyOf: bodies.map((key) => ({ required: [key], properties: { [key]: BODY } })) }
+      : { required: bodies }),
   };
 }
 
-/** A number or `true` is a text as well. */
-const BODY_TYPES = ['string', 'number', 'boolean', 'null'];
+/** A text; a number or `true` is one as well. */
+const BODY = { type: ['string', 'number', 'boolean'] };
 
 const describeKeys = (
   keys: readonly (readonly [string, { readonly purpose: string; readonly schema: FrontmatterValueSchema }])[],

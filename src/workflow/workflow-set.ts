@@ -1,9 +1,9 @@
-import type { CalledWorkflow } from '../core/named-workflows.ts';
-import { nameState, workflowNameOf } from '../core/named-workflows.ts';
-import { type Resolution, resolveEntry, resolveState } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
 import { mayNameWorkflow, type WorkflowReference } from '../graph/workflow-mentions.ts';
 import { sourceScope, type WorkflowSource } from '../graph/workflow-source.ts';
+import type { CalledWorkflow } from '../language/named-workflows.ts';
+import { nameState, workflowNameOf } from '../language/named-workflows.ts';
+import { type Resolution, resolveEntry, resolveState } from '../language/state-names.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { nameCalledWorkflow } from './locate.ts';
 import {
@@ -13,7 +13,15 @@ import {
   readWorkflowSource,
   type SourceSettings,
 } from './workflow-source.ts';
-import { findWorkflowRoot, locateSpec, resolveLinks, resolveSpecPath, type SpecLocation } from './workflow-spec.ts';
+import {
+  findWorkflowRoot,
+  locateFetched,
+  locateSpec,
+  resolveLinks,
+  resolveSpecPath,
+  type SpecLocation,
+} from './workflow-spec.ts';
+import { looksLikeUrl } from './workflow-url.ts';
 
 /** Which other workflows a workflow may call. */
 export interface CallLimits {
@@ -23,6 +31,8 @@ export interface CallLimits {
   readonly maxDepth?: number | null;
   /** Those that have a name already, because a run has been in them. */
   readonly known?: Readonly<Record<string, CalledWorkflow>>;
+  /** The folder of workflows that were fetched from the web; null if there is none. */
+  readonly fetched?: string | null;
 }
 
 /** One of the workflows that call each other. */
@@ -31,9 +41,11 @@ export interface WorkflowMember extends LoadedSource {
   readonly name: string | null;
   /** The name that its workers are called after. */
   readonly title: string;
+  /** True if a tag names it by its address on the web. */
+  readonly isFetched: boolean;
 }
 
-/** What the path in a tag leads to: a state of one of the workflows, or why it leads nowhere. */
+/** The target of a path in a tag: a state of one of the workflows, or the reason why there is none. */
 export type SpecTarget =
   | { readonly kind: 'found'; readonly member: WorkflowMember; readonly state: string }
   | { readonly kind: 'missing'; readonly message: string };
@@ -72,18 +84,21 @@ export class WorkflowSet {
   /** The places that name another workflow, as far as they are known before a run. */
   readonly references: ResolvedReference[] = [];
   private readonly settings: SourceSettings;
-  private readonly root: string;
+  /** The folder that all of them must be in, with its links resolved. */
+  readonly root: string;
   private readonly known: ReadonlyMap<string, string>;
-  /** What was found at the paths of tags. */
+  private readonly fetched: string | null;
+  /** The workflows found at the paths of tags. */
   private readonly located = new Map<string, SpecLocation>();
   private readonly byRoot = new Map<string, Promise<WorkflowMember>>();
   private readonly byName = new Map<string | null, WorkflowMember>();
 
-  constructor(first: LoadedSource, settings: SourceSettings, { root = null, known = {} }: CallLimits) {
+  constructor(first: LoadedSource, settings: SourceSettings, { root = null, known = {}, fetched = null }: CallLimits) {
+    this.fetched = fetched;
     this.settings = settings;
     this.root = resolveLinks(root ?? findWorkflowRoot(first.location));
     this.known = new Map(Object.entries(known).map(([name, { path }]) => [resolveLinks(path), name]));
-    this.first = { ...first, name: null, title: first.source.name };
+    this.first = { ...first, name: null, title: first.source.name, isFetched: false };
     this.byRoot.set(resolveLinks(first.location.root), Promise.resolve(this.first));
     this.byName.set(null, this.first);
   }
@@ -119,7 +134,7 @@ export class WorkflowSet {
       for (const { from, target, tag } of this.references) {
         const around = depths.get(from);
         if (around === undefined || target.kind !== 'found') continue;
-        // Who leaves for another workflow is nested no deeper than before.
+        // Leaving for another workflow does not nest deeper.
         const depth = tag === 'reset-workflow' ? around : around + 1;
         if (depth >= (depths.get(target.member) ?? Number.POSITIVE_INFINITY)) continue;
         depths.set(target.member, depth);
@@ -131,15 +146,17 @@ export class WorkflowSet {
 
   /** Finds what the path in a tag leads to, and reads that workflow unless it is known. */
   async resolve(from: WorkflowMember, spec: string, files: 'now' | 'as read' = 'now'): Promise<SpecTarget> {
-    const path = resolveSpecPath(from.location, spec);
+    const isFetched = looksLikeUrl(spec);
+    const path = isFetched ? spec : resolveSpecPath(from.location, spec);
     const before = files === 'as read' ? this.located.get(path) : undefined;
-    const located = before ?? (await locateSpec(path, spec, this.root));
-    // What is missing is named as it is written, which may differ.
+    const located =
+      before ?? (await (isFetched ? locateFetched(spec, this.fetched) : locateSpec(path, spec, this.root)));
+    // Missing files are named as written, which may differ.
     if (!('problem' in located)) this.located.set(path, located);
     if ('problem' in located) return { kind: 'missing', message: located.problem };
     const { location } = located;
     const key = resolveLinks(location.root);
-    const reading = this.byRoot.get(key) ?? this.read({ ...location, state: null }, key);
+    const reading = this.byRoot.get(key) ?? this.read({ ...location, state: null }, key, isFetched);
     this.byRoot.set(key, reading);
     try {
       const member = await reading;
@@ -156,10 +173,10 @@ export class WorkflowSet {
     }
   }
 
-  private async read(location: LoadedSource['location'], key: string): Promise<WorkflowMember> {
+  private async read(location: LoadedSource['location'], key: string, isFetched: boolean): Promise<WorkflowMember> {
     const loaded = await readLocatedSource(location, this.settings);
     const title = loaded.manifest.id ?? nameCalledWorkflow(location);
-    const member = { ...loaded, title, name: this.known.get(key) ?? this.findFreeName(title) };
+    const member = { ...loaded, title, isFetched, name: this.known.get(key) ?? this.findFreeName(title) };
     this.byName.set(member.name, member);
     return member;
   }
@@ -173,7 +190,7 @@ export class WorkflowSet {
   }
 }
 
-/** What is wrong with a workflow that cannot be read at all, in one line. */
+/** The problem of an unreadable workflow, in one line. */
 const joinMessages = ({ findings }: InvalidWorkflow): string =>
   findings.map(({ file, message }) => `${file}: ${message}`).join('; ');
 

@@ -1,3 +1,4 @@
+import type { WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
 import {
   isNotDocFile,
   isStateFile,
@@ -7,9 +8,8 @@ import {
   resolveState,
   runsOn,
   type Scope,
-} from '../core/state-names.ts';
-import { WHOLE_FILE } from '../core/text-position.ts';
-import type { WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
+} from '../language/state-names.ts';
+import { WHOLE_FILE } from '../language/text/text-position.ts';
 import { mapConcurrently } from './concurrent.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { deriveWorkflowName, locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
@@ -30,6 +30,8 @@ export interface LoadedSource {
   readonly location: WorkflowLocation;
   readonly files: WorkflowFiles;
   readonly manifest: Manifest;
+  /** The manifest's content for comparison; empty if there is none. */
+  readonly manifestText: string;
 }
 
 const MAX_CONCURRENT_READS = 32;
@@ -47,7 +49,11 @@ export async function readLocatedSource(location: WorkflowLocation, settings: So
   const files = openFiles(location);
   const scope = await readScope(files, platform);
   const entry = findEntry(location, scope);
-  const { manifest, findings } = await (files.oneFile ? files.oneFile.readManifest() : readManifestFile(files));
+  const {
+    manifest,
+    findings,
+    text: manifestText = '',
+  } = await (files.oneFile ? files.oneFile.readManifest() : readManifestFile(files));
   const source = {
     name: manifest.id ?? deriveWorkflowName(location),
     platform,
@@ -63,7 +69,7 @@ export async function readLocatedSource(location: WorkflowLocation, settings: So
     ...(scope.anyExtension && { anyExtension: true }),
     files: await mapConcurrently(scope.files, MAX_CONCURRENT_READS, (file) => readSourceFile(files, file, platform)),
   };
-  return { source, location, files, manifest };
+  return { source, location, files, manifest, manifestText };
 }
 
 function openFiles({ kind, root, state }: WorkflowLocation): WorkflowFiles {
@@ -101,10 +107,17 @@ export async function readSourceFile(
 
 /** Finds the state in which a workflow starts: the one that the user named, else the one named START. */
 function findEntry(location: WorkflowLocation, scope: Scope): Resolution {
-  const { state, kind, path } = location;
+  const { kind, path } = location;
+  const state = location.state && spellAsListed(location.state, scope);
   if (state === null) return resolveEntry(scope);
   if (kind !== 'folder' || scope.files.includes(state) || !isStateFile(state)) return resolveState(state, scope);
   throw workflowPathError(
     `${path} is not a state: README.md, CLAUDE.md, AGENTS.md and files whose name begins with a dot never are`,
   );
+}
+
+/** A path may name a file in any letter case on Windows; names in tags may not, because a workflow should run everywhere. */
+function spellAsListed(state: string, { files, platform }: Scope): string {
+  const isSame = (file: string): boolean => file.toLowerCase() === state.toLowerCase();
+  return (platform === 'windows' && !files.includes(state) && files.find(isSame)) || state;
 }

@@ -1,10 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { normalizeSpec } from '../core/named-workflows.ts';
-import { isStateFile } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
+import { listFoldersUp, readGitPlace } from '../git-repository.ts';
+import { normalizeSpec } from '../language/named-workflows.ts';
+import { isStateFile } from '../language/state-names.ts';
 import { locateWorkflow, type WorkflowLocation } from './locate.ts';
+import { parseWorkflowUrl } from './workflow-url.ts';
 
 /** The location that a path in a tag leads to, or why it leads to none. */
 export type SpecLocation = { readonly location: WorkflowLocation } | { readonly problem: string };
@@ -32,10 +34,20 @@ export async function locateSpec(path: string, spec: string, root: string): Prom
   return { location: located };
 }
 
+/** Finds a workflow that a tag names by its address on the web; it must have been fetched before. */
+export async function locateFetched(spec: string, folder: string | null): Promise<SpecLocation> {
+  const parsed = parseWorkflowUrl(spec.trim());
+  if ('problem' in parsed) return { problem: `${spec} cannot be fetched: ${parsed.problem}` };
+  const path = join(folder ?? '', parsed.file);
+  if (folder === null || !existsSync(path))
+    return { problem: `it has not been fetched yet: \`raymond trust ${parsed.url}\` fetches and trusts it` };
+  return { location: { kind: 'zip', path, root: path, state: null } };
+}
+
 const describeEscape = (root: string): string =>
   `it leads out of ${root}, where all workflows of a run must be (\`--root\` names another folder)`;
 
-/** Whether a path lies in a folder, with its links resolved as far as they exist. */
+/** True if a path lies in a folder, with its links resolved as far as they exist. */
 function isInside(folder: string, path: string): boolean {
   const fromFolder = relative(folder, resolveLinks(path));
   return fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder);
@@ -64,9 +76,6 @@ async function explainMissing(path: string, spec: string, { message, hint }: Ray
 }
 
 /** The folder that no path in a tag may leave, if the user names none: the git root, else the folder above the workflow. */
-export function findWorkflowRoot({ kind, root }: WorkflowLocation): string {
-  for (let folder = kind === 'folder' ? root : dirname(root); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, '.git'))) return folder;
-    if (folder === dirname(folder)) return dirname(root);
-  }
-}
+export const findWorkflowRoot = ({ kind, root }: WorkflowLocation): string =>
+  listFoldersUp(kind === 'folder' ? root : dirname(root)).find((folder) => readGitPlace(folder) !== null) ??
+  dirname(root);

@@ -1,20 +1,21 @@
 import { isAbsolute, join } from 'node:path';
-import { fileInWorkflow, nameState } from '../core/named-workflows.ts';
-import { DEFAULT_OPTIONS } from '../core/options.ts';
-import type { FileFinding, State } from '../core/state.ts';
-import { isPrompt, type Platform, resolveState, type Scope } from '../core/state-names.ts';
-import { sourceScope, type WorkflowSource } from '../graph/workflow-source.ts';
+import { DEFAULT_OPTIONS } from '../core/options/options.ts';
+import type { StateSource, WorkflowSource } from '../graph/workflow-source.ts';
+import { fileInWorkflow, nameState } from '../language/named-workflows.ts';
+import type { FileFinding, State } from '../language/state.ts';
+import { isPrompt, type Platform, resolveState, type Scope } from '../language/state-names.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
+import { digestState } from './code-digests.ts';
 import { mapConcurrently } from './concurrent.ts';
 import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
 import { workflowPathError } from './locate.ts';
 import type { Manifest } from './manifest.ts';
 import { mergeSources, prefixFindings } from './merge-sources.ts';
+import { findStartProblems } from './start-problems.ts';
 import { findStateProblems } from './state-file.ts';
 import type { FileContent } from './workflow-files.ts';
 import {
   type CallLimits,
-  type ResolvedReference,
   readWorkflowSet,
   type SpecTarget,
   type WorkflowMember,
@@ -34,7 +35,9 @@ export interface Workflow {
   /** The file of the state in which it starts. */
   readonly entry: string;
   readonly platform: Platform;
-  /** What it says about itself; it is empty if there is no manifest. */
+  /** The folder that all workflows of a run must be in. */
+  readonly root: string;
+  /** Its manifest; empty if there is none. */
   readonly manifest: Manifest;
   /** All of it as it was when it was opened, for runs with the usual options. */
   readonly source: WorkflowSource;
@@ -52,6 +55,8 @@ export interface Workflow {
   scopes(): Promise<Scope>;
   /** Reads a state as it is now; throws InvalidWorkflow if it can no longer be used. */
   state(file: string): Promise<State>;
+  /** Reads a state as `state` does, with the digest of its code. */
+  stateWithCode(file: string): Promise<{ readonly state: State; readonly digest: string }>;
   /** Reads all files of one of the workflows as they are now, states or not, by name. */
   readFiles(member: WorkflowMember): Promise<ReadonlyMap<string, FileContent>>;
   /** The path of a state's own file on disk; null if it is inside a zip or a one-file workflow. */
@@ -71,18 +76,7 @@ export async function openWorkflow(path: string, platform: Platform, limits: Cal
   const { name, entry } = source;
   if (entry.kind !== 'found' && location.state !== null) throw workflowPathError(entry.message);
   const merged = mergeSources(set);
-  const hasErrors = source.findings?.some(isErrorFinding) ?? false;
-  const findings = [
-    // Without states the reason for that is enough.
-    ...(entry.kind === 'found' || (hasErrors && source.files.length === 0)
-      ? []
-      : invalidWorkflowFile(files.name, entry.message).findings),
-    ...set.members.flatMap((member) => prefixFindings(member, findMemberProblems(member))),
-    ...findReferenceProblems(set, limits.maxDepth ?? DEFAULT_OPTIONS.maxDepth),
-    ...(set.references.some(({ inPolicy }) => inPolicy)
-      ? (await import('./endless-nesting.ts')).findEndlessNesting(merged)
-      : []),
-  ];
+  const findings = await findStartProblems(set, merged, limits.maxDepth ?? DEFAULT_OPTIONS.maxDepth);
   if (entry.kind !== 'found' || findings.some(isErrorFinding)) {
     const located = findings.map((finding) => ({ ...finding, file: locateFinding(set, finding) }));
     throw new InvalidWorkflow(files.name, located);
@@ -101,12 +95,25 @@ export async function openWorkflow(path: string, platform: Platform, limits: Cal
     setImmediate(() => latest.delete(member));
     return listing;
   };
+  const readState = async (requested: string): Promise<StateSource> => {
+    const member = memberOf(requested);
+    const listing = latest.get(member) ?? readScope(member.files, platform);
+    latest.delete(member);
+    const currentScope = await listing;
+    const resolved = resolveState(fileInWorkflow(requested), currentScope);
+    if (resolved.kind !== 'found') throw invalidWorkflowFile(requested, resolved.message);
+    const file = await readSourceFile(member.files, resolved.file, platform);
+    const problems = prefixFindings(member, findStateProblems(file, currentScope));
+    if (file.kind !== 'state' || problems.some(isErrorFinding)) throw new InvalidWorkflow(requested, problems);
+    return { ...file, state: { ...file.state, file: nameState(member.name, file.file) } };
+  };
   const pathOf = (state: string): string | null => memberOf(state).files.pathOf(fileInWorkflow(state));
   return {
     name,
     path: location.path,
     entry: entry.file,
     platform,
+    root: set.root,
     manifest,
     source: merged,
     findings,
@@ -119,17 +126,10 @@ export async function openWorkflow(path: string, platform: Platform, limits: Cal
       const entries = called.map(async (member) => [member.name, await readScope(member.files, platform)] as const);
       return { ...(await scope()), called: Object.fromEntries(await Promise.all(entries)) };
     },
-    async state(requested) {
-      const member = memberOf(requested);
-      const listing = latest.get(member) ?? readScope(member.files, platform);
-      latest.delete(member);
-      const currentScope = await listing;
-      const resolved = resolveState(fileInWorkflow(requested), currentScope);
-      if (resolved.kind !== 'found') throw invalidWorkflowFile(requested, resolved.message);
-      const file = await readSourceFile(member.files, resolved.file, platform);
-      const problems = prefixFindings(member, findStateProblems(file, currentScope));
-      if (file.kind !== 'state' || problems.some(isErrorFinding)) throw new InvalidWorkflow(requested, problems);
-      return { ...file.state, file: nameState(member.name, file.file) };
+    state: async (requested) => (await readState(requested)).state,
+    async stateWithCode(requested) {
+      const source = await readState(requested);
+      return { state: source.state, digest: digestState(source) };
     },
     readFiles: async (member) =>
       new Map(
@@ -140,46 +140,8 @@ export async function openWorkflow(path: string, platform: Platform, limits: Cal
   };
 }
 
-/** Whether a workflow, as it was opened, has prompts, for which it needs Claude Code. */
+/** True if a workflow, as it was opened, has prompts, for which it needs Claude Code. */
 export const hasPrompts = ({ source }: Workflow): boolean => source.files.some(({ file }) => isPrompt(file));
-
-/** Lists what is wrong with a workflow by itself. */
-function findMemberProblems({ source }: WorkflowMember): readonly FileFinding[] {
-  const scope = sourceScope(source);
-  return [...(source.findings ?? []), ...source.files.flatMap((file) => findStateProblems(file, scope))];
-}
-
-/** Lists the policies that name a workflow which cannot be entered. A text may name one only to talk about it. */
-function findReferenceProblems(set: WorkflowSet, maxDepth: number | null): readonly FileFinding[] {
-  const depths = set.findDepths();
-  return set.references.flatMap((reference): readonly FileFinding[] => {
-    const { file, at, from, inPolicy } = reference;
-    const problem = inPolicy ? explainReference(reference, depths, maxDepth) : undefined;
-    if (problem === undefined) return [];
-    const finding = {
-      level: 'error',
-      file: reportedFile(from, file),
-      ...at,
-      message: `\`target\`: ${problem}`,
-    } as const;
-    return prefixFindings(from, [finding]);
-  });
-}
-
-function explainReference(
-  { target, tag, spec, from }: ResolvedReference,
-  depths: ReadonlyMap<WorkflowMember, number>,
-  maxDepth: number | null,
-): string | undefined {
-  if (target.kind === 'missing') return target.message.includes(spec) ? target.message : `${spec}: ${target.message}`;
-  const around = (depths.get(from) ?? 0) + (tag === 'reset-workflow' ? 0 : 1);
-  if (maxDepth === null || around <= maxDepth) return undefined;
-  return `${spec} would be nested in ${around} workflows, and at most ${maxDepth} are allowed (\`max_depth\`)`;
-}
-
-/** The file that findings about a state name: that of a one-file workflow itself, for its states. */
-const reportedFile = ({ location, files }: WorkflowMember, file: string): string =>
-  location.kind === 'yaml' ? files.name : file;
 
 /** The file of a finding: for a workflow that is called, with its path. */
 function locateFinding(set: WorkflowSet, { file }: FileFinding): string {

@@ -1,4 +1,4 @@
-import { isNotDocFile, isPrompt, isStateFile, resolveEntry, stem } from '../core/state-names.ts';
+import { isNotDocFile, isPrompt, isStateFile, resolveEntry, stem } from '../language/state-names.ts';
 import { quoteInMessage } from '../yaml/finding-report.ts';
 import { YamlTree } from '../yaml/yaml-tree.ts';
 import { MANIFEST_FILE } from './manifest.ts';
@@ -9,7 +9,7 @@ import type { FileContent } from './workflow-files.ts';
 /** The files of a workflow by name. */
 export type WorkflowFileMap = ReadonlyMap<string, FileContent>;
 
-/** Whether a file has a place in a one-file workflow: a state, or the manifest. */
+/** True if a file has a place in a one-file workflow: a state, or the manifest. */
 export const fitsIntoOneFile = (file: string): boolean =>
   file === MANIFEST_FILE || (isStateFile(file) && isNotDocFile(file));
 

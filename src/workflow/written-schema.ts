@@ -1,5 +1,5 @@
-import type { TextPosition } from '../core/text-position.ts';
 import type { WrittenSchema } from '../graph/workflow-source.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
 import { readYamlFields, type YamlValue } from '../yaml/value.ts';
 

@@ -41,12 +41,11 @@ async function unpackZip(path: string, name: string): Promise<UnpackedFiles> {
   return unzipped.files;
 }
 
-const STATED_HASH = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/i;
-
-/** Refuses a zip whose name states another SHA-256 than it has. */
+/** Refuses a zip whose name states another SHA-256 than it has, or leaves open which one it states. */
 function checkStatedHash(bytes: Buffer, name: string): void {
-  const stated = STATED_HASH.exec(name)?.[0].toLowerCase();
+  const [stated, ...others] = name.toLowerCase().match(/[0-9a-f]{64,}/g) ?? [];
   if (stated === undefined) return;
+  if (others.length > 0 || stated.length > 64) throw invalidWorkflowFile(name, AMBIGUOUS_HASH);
   const hash = createHash('sha256').update(bytes).digest('hex');
   if (hash !== stated)
     throw invalidWorkflowFile(
@@ -54,6 +53,9 @@ function checkStatedHash(bytes: Buffer, name: string): void {
       `its name states the SHA-256 of another file; its own is ${hash}: get it again, or rename it`,
     );
 }
+
+const AMBIGUOUS_HASH =
+  'its name must hold one SHA-256 of 64 hex digits, set off by another character such as `-`, or none: rename it';
 
 async function readZipBytes(path: string, name: string): Promise<Buffer> {
   const file = await open(path);

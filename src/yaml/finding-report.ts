@@ -1,5 +1,5 @@
-import type { FileFinding } from '../core/state.ts';
-import type { TextPosition } from '../core/text-position.ts';
+import type { FileFinding } from '../language/state.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 
 /** Gathers what is wrong with one file, so that all problems of a file are reported together. */
 export interface FindingReport {
@@ -22,7 +22,7 @@ export function newFindingReport(file: string): FindingReport {
   };
 }
 
-/** Whether a finding keeps the workflow from running. */
+/** True if a finding keeps the workflow from running. */
 export const isErrorFinding = (finding: FileFinding): boolean => finding.level === 'error';
 
 const MAX_QUOTE_LENGTH = 60;

@@ -1,4 +1,4 @@
-import type { TextPosition } from '../core/text-position.ts';
+import type { TextPosition } from '../language/text/text-position.ts';
 import { type FindingReport, quoteInMessage } from './finding-report.ts';
 
 /** A value with its position in the file; an alias is what it stands for, at its own position. */
@@ -46,6 +46,25 @@ export function describeYamlValue(value: YamlValue): string {
 export function readYamlScalarText(value: YamlValue): string | undefined {
   if (value.kind === 'text') return value.text;
   return value.kind === 'number' || value.kind === 'boolean' ? value.source : undefined;
+}
+
+/** A value as JSON, without its positions: two that say the same have the same text. */
+export const formatYamlData = (value: YamlValue): string => JSON.stringify(toData(value));
+
+function toData(value: YamlValue): unknown {
+  switch (value.kind) {
+    case 'nothing':
+      return null;
+    case 'text':
+      return value.text;
+    case 'number':
+    case 'boolean':
+      return { source: value.source };
+    case 'list':
+      return value.items.map(toData);
+    case 'mapping':
+      return { pairs: value.pairs.map(([key, each]) => [toData(key), toData(each)]) };
+  }
 }
 
 /**

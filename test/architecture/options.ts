@@ -3,7 +3,7 @@ import type { SourceFile } from './module.ts';
 import { isNode, lineCounter, type Node, nameOfIdentifier, walk } from './node.ts';
 
 /** The file with the table from which flags, config.toml, help, scenarios and the state file are derived. */
-const TABLE_FILE = 'src/core/options.ts';
+const TABLE_FILE = 'src/core/options/options.ts';
 const TABLE_NAME = 'OPTION_TABLE';
 
 /** The commands that take the options of a run. */
@@ -12,7 +12,7 @@ const RUN_COMMANDS = new Set(['run', 'resume']);
 /** Flags of these commands that are not options: they concern one invocation, and a run does not remember them. */
 const INVOCATION_FLAGS = new Set(
   `--input --dir --name --run-id --json --events --quiet --verbose --log-file --resume --init-config --retry
-  --take-over`.split(/\s+/),
+  --take-over --refuse-changed-code`.split(/\s+/),
 );
 
 /** Names that agents, tags and prompts have as well, so that they alone do not make a list of options. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readScriptTags } from '../../src/bash/script-tags.ts';
-import { hasUnknownPart } from '../../src/core/tag-mentions.ts';
+import { hasUnknownPart } from '../../src/language/tags/tag-mentions.ts';
 import { inBash } from './bash.ts';
 
 const WINDOWS = process.platform === 'win32';

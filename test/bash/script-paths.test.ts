@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parseScript } from '../../src/bash/parse.ts';
 import { findScriptPaths } from '../../src/bash/script-paths.ts';
 import { VariableValues } from '../../src/bash/variable-values.ts';
-import { readTags } from '../../src/core/tag.ts';
-import { TAG_NAMES } from '../../src/core/transitions/index.ts';
+import { readTags } from '../../src/language/tags/tag.ts';
+import { TAG_NAMES } from '../../src/language/transitions/index.ts';
 import { inBash } from './bash.ts';
 
 function pathsOf(text: string) {

@@ -12,7 +12,7 @@ const TRICKY: readonly (readonly [name: string, script: string, targets: readonl
   ['two here documents on one line', 'cat <<A - <<-"B"\n1\nA\n\t<goto>A</goto>\n\tB', ['A']],
   ['a here document before a pipe', 'cat <<E | sort > /dev/null\nb\nE\necho "<goto>A</goto>"', ['A']],
   ['a `case` in a substitution', 'x=$(case a in a) echo 1;; esac); echo "<goto>A</goto>"', ['A']],
-  ['a `case` that goes on to other arms', 'case $1 in a) ;;& *) echo "<goto>A</goto>" ;& b) : ; esac', ['A']],
+  ['a `case` that proceeds to other arms', 'case $1 in a) ;;& *) echo "<goto>A</goto>" ;& b) : ; esac', ['A']],
   ['a `case` with patterns of its own', 'case $1 in @(a|b)) ;; [!x]*) ;; esac; echo "<goto>A</goto>"', ['A']],
   ['a regular expression', '[[ $1 =~ ^(a|b)[[:space:]]*$ ]] || echo "<goto>A</goto>"', ['A']],
   ['a regular expression with a quote', '[[ $1 =~ \'(\'.* ]]; echo "<goto>A</goto>"', ['A']],

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { toSourceOffset } from '../../src/bash/mapped-text.ts';
 import { parseScript } from '../../src/bash/parse.ts';
 import { listSimpleCommands } from '../../src/bash/walk.ts';
-import { UNKNOWN } from '../../src/core/tag-mentions.ts';
+import { UNKNOWN } from '../../src/language/tags/tag-mentions.ts';
 
 import { anyText } from '../core/builders.ts';
 import { inBash } from './bash.ts';
@@ -102,7 +102,7 @@ const GRAMMAR = [
 const texts = (pieces: readonly string[], between: string): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((all) => all.join(between));
 
-const wordsOf = (line: string) => {
+const messagesFor = (line: string) => {
   const script = parseScript(line);
   return script && listSimpleCommands(script.commands).flatMap(({ command }) => command.words);
 };
@@ -111,7 +111,7 @@ describe('words', () => {
   test.skipIf(WINDOWS)('are those that bash sees, quotes removed (not on Windows)', () => {
     const lines = fc.sample(texts(PIECES, ''), SAMPLES).map((words) => `printf '%s\\2' start ${words}`);
     const seen = inBash(`${SETTING}; eval "$case"`, lines).map((out) => out.split('\x02').slice(0, -1));
-    const read = lines.map((line) => wordsOf(line)?.map(({ text }) => text));
+    const read = lines.map((line) => messagesFor(line)?.map(({ text }) => text));
     expect(read.map((words, i) => [lines[i], words?.slice(2)])).toStrictEqual(
       seen.map((words, i) => [lines[i], words]),
     );
@@ -119,7 +119,7 @@ describe('words', () => {
 
   test('have the offset of each of their characters', () => {
     const script = 'echo "a\\"b"\'c\'$x"d"';
-    const [, word] = wordsOf(script) ?? [];
+    const [, word] = messagesFor(script) ?? [];
     if (word === undefined) throw new Error('no word');
     expect(word.text).toBe(`a"bc${UNKNOWN}d`);
     const places = [...word.text].map((_, index) => script[toSourceOffset(word, index)]);

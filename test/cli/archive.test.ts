@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { getStatus } from '../../src/app/library.ts';
 import { renderStatusReport } from '../../src/cli/reports/status-report.ts';
-import { ARCHIVE_LIMITS } from '../../src/core/archive.ts';
-import { createColorizer } from '../../src/events/text-style.ts';
-import { getStatus } from '../../src/runtime/status.ts';
-import { layoutOf } from '../../src/store/layout.ts';
-import { createRun } from '../../src/store/store.ts';
+import { ARCHIVE_LIMITS } from '../../src/core/run/archive.ts';
+import { layoutOf } from '../../src/disk/layout.ts';
+import { createColorizer } from '../../src/render/text-style.ts';
+import { createFileLeases } from '../../src/storage/files/lease.ts';
 import { dispatcherHistory } from '../store/dispatcher-history.ts';
 import { newCliProject } from './cli-project.ts';
 
@@ -17,9 +17,12 @@ const { run, events, steps } = dispatcherHistory(FORKS);
 /** A completed run on disk that has archived its first workers. */
 async function projectWithArchive() {
   const project = newCliProject();
-  const store = await createRun(layoutOf(join(project.cwd, '.raymond')), run, events, { durable: false });
-  await store.save(steps);
-  await store.close();
+  const lease = await createFileLeases(layoutOf(join(project.cwd, '.raymond')), { durable: false }).create({
+    run,
+    events,
+  });
+  await lease.append(steps);
+  await lease.release();
   return {
     ...project,
     jsonOf: async (...words: readonly string[]) => JSON.parse((await project.raymond(...words, '--json')).out),

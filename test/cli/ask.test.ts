@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { readRunEvents } from '../../src/runtime/run-files.ts';
+import { readRunEvents } from '../../src/app/run-files.ts';
+import { storageIn } from '../store/open-files.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { startOwner, writeWorkflow } from './owners.ts';
 
@@ -25,7 +26,7 @@ const timed = (timeout: string): Readonly<Record<string, string>> => ({
   'START.sh': `echo '<ask next="NEXT" timeout="${timeout}" timeout_next="LATE">Publish it?</ask>'`,
 });
 
-test('without a terminal, a run that asks goes on as long as it can, then exits with 2 and says how to answer', async () => {
+test('without a terminal, a run that asks continues as long as it can, then exits with 2 and says how to answer', async () => {
   const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', {
     'START.sh': 'echo "<fork next=ASK>WORK</fork>"',
@@ -64,11 +65,29 @@ describe('asks', () => {
 });
 
 describe('answer', () => {
+  test('needs no id for the last of several questions that is open', async () => {
+    const { raymond } = await waitingProject({
+      'START.sh': `echo '<fork next="ASK">ASK</fork>'`,
+      'ASK.sh': `echo '<ask next="NEXT">Well?</ask>'`,
+      'NEXT.sh': 'echo "<result>$RAYMOND_INPUT</result>"',
+    });
+    const both = await raymond('answer', 'r1', 'Yes');
+    expect(both).toMatchObject({ code: 64, err: expect.stringContaining('the run r1 asks 2 questions') });
+    expect(await raymond('answer', 'r1', 'main_ask1-1', 'First')).toMatchObject({ code: 0 });
+    expect(await raymond('answer', 'last', 'Second')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('main-2 of r1 is answered'),
+    });
+    const late = await raymond('answer', 'last', 'Third');
+    expect(late).toMatchObject({ code: 64, err: expect.stringMatching(/is over: .* answered it first/) });
+    expect((await raymond('resume', 'r1', '--quiet')).out).toBe('[main_ask1]\nFirst\n[main]\nSecond\n');
+  });
+
   test('is found by the next resume, with its files, and the journal says who gave it', async () => {
     const { cwd, raymond } = await waitingProject();
     writeFileSync(join(cwd, 'f.txt'), ', with a file');
     const given = await raymond('answer', 'r1', 'Yes, "today"', '--upload', 'a.txt=f.txt');
-    expect(given.err).toBe('main-1 of r1 is answered.\nNo process drives the run. To go on: raymond resume r1\n');
+    expect(given.err).toBe('main-1 of r1 is answered.\nNo process drives the run. To continue: raymond resume r1\n');
     for (const command of [['status', 'r1'], ['asks']]) {
       const { out } = await raymond(...command);
       expect(out).toMatch(/main-1.*@.* has answered/);
@@ -79,7 +98,7 @@ describe('answer', () => {
       code: 0,
       out: 'Yes, "today" for main-1, with a file\n',
     });
-    const events = await readRunEvents('r1', cwd);
+    const events = await readRunEvents('r1', storageIn(cwd));
     expect(events.filter(({ kind }) => kind === 'ask_answered')).toMatchObject([
       { ask: 'main-1', text: 'Yes, "today"', by: expect.stringContaining('@'), files: ['a.txt'] },
     ]);
@@ -116,7 +135,7 @@ describe('answer', () => {
     expect(err).toContain('The file my data.bin that came with the answer to main-1 is not recorded: it is no text.');
   });
 
-  test('with --resume goes on with the run, and its exit code is that of the run', async () => {
+  test('with --resume continues with the run, and its exit code is that of the run', async () => {
     const { raymond } = await waitingProject();
     expect(await raymond('answer', 'last', 'main-1', 'ok', '--resume')).toMatchObject({
       code: 0,
@@ -154,7 +173,7 @@ describe('answer', () => {
       64,
       expect.stringMatching(/^raymond: the question main-1 of r1 is over: .*@.* answered it at /),
     ]);
-    expect((await readRunEvents('r1', cwd)).filter(({ kind }) => kind === 'ask_answered')).toHaveLength(1);
+    expect((await readRunEvents('r1', storageIn(cwd))).filter(({ kind }) => kind === 'ask_answered')).toHaveLength(1);
   });
 
   test.each([
@@ -190,7 +209,7 @@ describe('answer', () => {
     },
   );
 
-  test('is taken up at once by a run that waits, and its agent goes on there', async () => {
+  test('is taken up at once by a run that waits, and its agent continues there', async () => {
     const project = newCliProject();
     writeWorkflow(project.cwd, 'wf', ASKS);
     const owner = startOwner(project.cwd, 'wf', '--run-id', 'r1', '--on-ask', 'wait');
@@ -209,7 +228,7 @@ describe('answer', () => {
     owner.signal('SIGKILL');
     await owner.exited;
     expect((await project.raymond('answer', 'r1', 'yes', '--resume')).out).toBe('yes for main-1\n');
-    const events = await readRunEvents('r1', project.cwd);
+    const events = await readRunEvents('r1', storageIn(project.cwd));
     expect(events.filter(({ kind }) => kind === 'ask_answered')).toHaveLength(1);
   });
 });
@@ -258,13 +277,18 @@ describe('--on-ask', () => {
     ]);
   });
 
-  test('fail is refused at the start if the manifest says that people are needed', async () => {
-    const { cwd, raymond } = newCliProject();
-    writeWorkflow(cwd, 'wf', { ...ASKS, 'workflow.yaml': 'requires_human_input: true' });
-    expect(await raymond('wf', '--on-ask', 'fail')).toMatchObject({ code: 64, out: '' });
-    expect(existsSync(join(cwd, '.raymond/state'))).toBe(false);
-    expect((await raymond('wf', '--on-ask', 'exit')).code).toBe(2);
-  });
+  test.each(['true', '"true"', 'auto'])(
+    'fail is refused at the start if the manifest says that people are needed: %s',
+    async (needed) => {
+      const { cwd, raymond } = newCliProject();
+      const permitsAsk = '# ---\n# allowed_transitions: [{ tag: ask, next: NEXT.sh }]\n# ---\n';
+      const asks = needed === 'auto' ? { ...ASKS, 'START.sh': `${permitsAsk}${ASKS['START.sh']}` } : ASKS;
+      writeWorkflow(cwd, 'wf', { ...asks, 'workflow.yaml': `requires_human_input: ${needed}` });
+      expect(await raymond('wf', '--on-ask', 'fail')).toMatchObject({ code: 64, out: '' });
+      expect(existsSync(join(cwd, '.raymond/state'))).toBe(false);
+      expect((await raymond('wf', '--on-ask', 'exit')).code).toBe(2);
+    },
+  );
 
   test('wait, stopped by somebody else, leaves the question for later', async () => {
     const project = newCliProject();

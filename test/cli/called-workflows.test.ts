@@ -252,7 +252,7 @@ test('a link that leads out of the root is refused, and --root permits more', as
   expect(JSON.parse(resumed.out).results.main).toBe('back with far');
 });
 
-test('calls without end stop at the limit; siblings go on, and nothing is lost', async () => {
+test('calls without end stop at the limit; siblings continue, and nothing is lost', async () => {
   const project = projectWith({
     'main/START.sh': `echo '<fork next="BACK">LOOP</fork>'\n`,
     'main/LOOP.sh': "echo '<call-workflow return=BACK>../lib</call-workflow>'\n",

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
-import type { Terminal } from '../../src/terminal/terminal.ts';
+import type { Terminal } from '../../src/render/terminal/terminal.ts';
+import { checkPrinted } from '../documents/check-documents.ts';
 
 /** The output and exit code of a command. */
 export interface CommandResult {
@@ -62,7 +63,9 @@ export function newCliProject(): CliProject {
     async raymond(...argv) {
       const mine = terminal();
       const code = await runCli(argv, mine);
-      return { code, ...mine.output() };
+      const output = mine.output();
+      checkPrinted(argv, output.out);
+      return { code, ...output };
     },
   };
 }

@@ -65,7 +65,7 @@ describe('raymond WORKFLOW', () => {
     const again = await raymond('resume', 'r1', '--json');
     expect(again.code).toBe(1);
     expect(JSON.parse(again.out)).toStrictEqual(document);
-    expect(first.err).toContain('To go on: raymond resume r1 --retry');
+    expect(first.err).toContain('To continue: raymond resume r1 --retry');
   });
 
   test('streams every event as a line of JSON with --events', async () => {
@@ -180,7 +180,12 @@ test.each([
 
 describe('an error of a new user', () => {
   test.each<[string, string[], number, RegExp]>([
-    ['nothing at all', [], 64, /there is nothing to do\nUsage: raymond WORKFLOW/],
+    [
+      'nothing at all',
+      [],
+      64,
+      /name a workflow or a command\nUsage: raymond WORKFLOW.*\n {2}resume .*\n {2}lint .*\n {2}serve /s,
+    ],
     ['no workflow', ['run'], 64, /there is no workflow to run\nSee raymond run --help/],
     ['a mistyped command', ['lst'], 64, /there is no command or workflow `lst`\nDid you mean `raymond list`\?/],
     ['one of two commands', ['lit', 'wf'], 64, /Did you mean `raymond list` or `raymond lint`\?/],
@@ -189,6 +194,9 @@ describe('an error of a new user', () => {
     ['a folder that is not there', ['wf', '--dir', 'nowhere'], 64, /--dir nowhere is not a folder\nCreate it first/],
     ['a word too many', ['list', 'x'], 64, /list takes no arguments: `x` is one too many/],
     ['a workflow that is not there', ['wff'], 64, /there is no command or workflow `wff`\nDid you mean wf\?/],
+    ['a folder of workflows', ['flows'], 65, /no state to start in.*\nWorkflows in this folder: flows\/issues\.\n$/],
+    ['a workflow in a folder of workflows', ['issues'], 64, /Did you mean `raymond flows\/issues`\?/],
+    ['a folder with the name of a workflow', ['news'], 65, /no state to start in.*\nDid you mean flows\/news\?\n$/],
     ['a word of other programs', ['ps'], 64, /there is no command or workflow `ps`\nDid you mean `raymond list`\?/],
     [
       'an unknown command with an argument',
@@ -212,7 +220,7 @@ describe('an error of a new user', () => {
     ['a run nobody knows', ['resume', 'nope'], 64, /no such run: nope/],
     ['json and events at once', ['wf', '--json', '--events'], 64, /--json and --events both write to stdout/],
     ['a word of the other verb', ['wf', '--retry'], 64, /--retry cannot be used with run/],
-    ['two runs to go on with', ['wf', '--resume', 'a1'], 64, /give --resume a1 or the workflow wf, not both/],
+    ['two runs to continue with', ['wf', '--resume', 'a1'], 64, /give --resume a1 or the workflow wf, not both/],
     ['two workflows', ['wf', 'wf2'], 64, /run takes one workflow at a time: `wf2` is one too many/],
     ['a claude that is not there', ['prompts', '--claude', './nope'], 64, /There is no Claude Code at .\/nope/],
     ['an invalid workflow', ['broken'], 65, /broken cannot be run: 1 error\nbroken\/START.md:2:8: .*\n/],
@@ -223,6 +231,12 @@ describe('an error of a new user', () => {
     writeFileSync(join(home, 'raw'), Buffer.of(0xff));
     mkdirSync(join(home, 'prompts'));
     writeFileSync(join(home, 'prompts', 'START.md'), 'x');
+    mkdirSync(join(home, 'flows', 'issues'), { recursive: true });
+    writeFileSync(join(home, 'flows', 'issues', 'START.md'), 'x');
+    if (args.includes('news')) {
+      for (const folder of ['news', 'flows/news']) mkdirSync(join(home, folder));
+      writeFileSync(join(home, 'flows', 'news', 'START.md'), 'x');
+    }
     const said = await raymond(...args);
     expect(said.code).toBe(code);
     expect(said.err).toMatch(message);

@@ -64,15 +64,17 @@ describe('raymond completion words', () => {
   });
 });
 
-test('bash completes with the script', async () => {
+test.each(['raymond', 'ray'])('bash completes %s with the script', async (program) => {
   const { cwd } = await newProject();
   mkdirSync(join(cwd, 'bin'));
-  writeFileSync(join(cwd, 'bin', 'raymond'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`);
-  chmodSync(join(cwd, 'bin', 'raymond'), 0o755);
+  for (const name of ['raymond', 'ray']) {
+    writeFileSync(join(cwd, 'bin', name), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`);
+    chmodSync(join(cwd, 'bin', name), 0o755);
+  }
   const complete = (...words: readonly string[]): readonly string[] => {
     const script = `eval "$(raymond completion bash)"
-      COMP_WORDS=(raymond "$@"); COMP_CWORD=$#
-      _raymond && printf '%s\\n' "\${COMPREPLY[@]}"`;
+      COMP_WORDS=(${program} "$@"); COMP_CWORD=$#
+      $(complete -p ${program} | grep -o '_raymond') && printf '%s\\n' "\${COMPREPLY[@]}"`;
     const env = { ...process.env, PATH: `${join(cwd, 'bin')}${delimiter}${process.env.PATH}` };
     return execFileSync('bash', ['-c', script, 'bash', ...words], { cwd, env, encoding: 'utf8' })
       .trimEnd()

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
-import { formatJson } from '../../src/core/json.ts';
-import { TransitionsLog } from '../../src/events/debug-files.ts';
-import { Painter } from '../../src/terminal/live/painter.ts';
-import { FakeClock } from '../terminal/live/fake-terminal.ts';
+import { formatJson } from '../../src/language/text/json.ts';
+import { TransitionsLog } from '../../src/render/debug-files.ts';
+import { Painter } from '../../src/render/terminal/live/painter.ts';
+import { FakeClock } from '../render/terminal/live/fake-terminal.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 
 /** Writes to the clipboard, changes the color with a code of one byte, rings, turns the direction of text around. */

@@ -2,8 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
-import { formatLocalTime } from '../../src/events/format.ts';
-import { FakeTerminal } from '../terminal/live/fake-terminal.ts';
+import { formatLocalTime } from '../../src/render/format.ts';
+import { FakeTerminal } from '../render/terminal/live/fake-terminal.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { writeWorkflow } from './owners.ts';
 

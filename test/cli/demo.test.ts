@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { delimiter, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
-import { FakeTerminal } from '../terminal/live/fake-terminal.ts';
+import { FakeTerminal } from '../render/terminal/live/fake-terminal.ts';
 import { newCliProject } from './cli-project.ts';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
@@ -118,7 +118,7 @@ describe('raymond demo', () => {
     };
     const mine = { ...project.terminal(), onInterrupt: interrupting };
     expect(await runCli(['demo', '--fast'], mine)).toBe(130);
-    expect(mine.output().err).toMatch(/\nTo go on: cd raymond-demo && raymond resume demo-\S+\n$/);
+    expect(mine.output().err).toMatch(/\nTo continue: cd raymond-demo && raymond resume demo-\S+\n$/);
     expect(await runCli(['resume', 'last'], { ...project.terminal(), cwd: join(project.cwd, 'raymond-demo') })).toBe(0);
   });
 

@@ -1,16 +1,16 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { interpretAuthStatus } from '../../src/app/doctor/claude.ts';
+import { checkNodeVersion } from '../../src/app/doctor/machine.ts';
+import type { DoctorResult } from '../../src/app/doctor.ts';
 import { handleDoctor } from '../../src/cli/commands/doctor.ts';
 import { handleTrust } from '../../src/cli/commands/trust.ts';
-import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
-import { newRun } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options/options.ts';
+import { newRun } from '../../src/core/run/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
-import { interpretAuthStatus } from '../../src/runtime/doctor/claude.ts';
-import { checkNodeVersion } from '../../src/runtime/doctor/machine.ts';
-import type { DoctorResult } from '../../src/runtime/doctor.ts';
-import { layoutOf } from '../../src/store/layout.ts';
-import { createRun } from '../../src/store/store.ts';
+import { layoutOf } from '../../src/disk/layout.ts';
+import { createFileLeases } from '../../src/storage/files/lease.ts';
 import { formatClaudeVersion } from '../../src/turns/claude/find-claude.ts';
 import { PINNED } from '../claude-code/pinned.ts';
 import { startMessagesApi } from '../messages-api/server.ts';
@@ -181,8 +181,11 @@ describe('the doctor', () => {
       cwd: project.cwd,
       input: null,
     });
-    const store = await createRun(layoutOf(join(project.cwd, '.raymond')), run, initialEvents(run));
-    await store.close();
+    const lease = await createFileLeases(layoutOf(join(project.cwd, '.raymond'))).create({
+      run,
+      events: initialEvents(run),
+    });
+    await lease.release();
     const { checks } = await examine(project, project.env);
     expect(checks.runs).toMatchObject({ level: 'warning', message: '1 of 1 crashed: night-1' });
   });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runWorkflow } from '../../src/runtime/start.ts';
+import { runWorkflow } from '../../src/app/start.ts';
 import { buildZip } from '../workflow/zip-builder.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { COMMAND_TABLE } from '../../src/cli/command-table.ts';
 import { runCli } from '../../src/cli/program.ts';
-import { FakeTerminal } from '../terminal/live/fake-terminal.ts';
+import { FakeTerminal } from '../render/terminal/live/fake-terminal.ts';
 import { newCliProject } from './cli-project.ts';
 
 const PAGES = [['--help'], ...COMMAND_TABLE.map(({ name }) => [name, '--help'])];

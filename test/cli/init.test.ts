@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openWorkflow } from '../../src/app/start.ts';
 import { chooseSchemas, FIRST_WORKFLOW } from '../../src/cli/first-workflow.ts';
-import { openWorkflow } from '../../src/runtime/start.ts';
 import { newCliProject } from './cli-project.ts';
 
 describe('raymond init', () => {

@@ -235,6 +235,7 @@ describe('raymond lint', () => {
             {
               rule: 'missing-state',
               level: 'error',
+              prevents_run: true,
               file: 'bad/START.md',
               line: 3,
               column: 44,
@@ -251,7 +252,7 @@ describe('raymond lint', () => {
   test('prints the full path that the message shortens', async () => {
     const states = Array.from({ length: 12 }, (_, index) => [
       `wf/S${index}.md`,
-      `---\nallowed_transitions: [{ tag: goto, target: S${(index + 1) % 12} }]\n---\nGo on, then stop.`,
+      `---\nallowed_transitions: [{ tag: goto, target: S${(index + 1) % 12} }]\n---\nContinue, then stop.`,
     ]);
     const project = projectWith({ ...Object.fromEntries(states), 'wf/START.md': 'Stop. <goto>S0</goto>' });
     const { out } = await project.raymond('lint', 'wf', '--level', 'warning');

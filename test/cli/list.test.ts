@@ -2,12 +2,12 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { listRuns } from '../../src/app/library.ts';
 import { renderRunTable } from '../../src/cli/reports/run-table.ts';
-import { createColorizer } from '../../src/events/text-style.ts';
-import { widthOf } from '../../src/events/text-width.ts';
-import { listRuns } from '../../src/runtime/list-runs.ts';
-import { serializeSavedRun } from '../../src/store/serialize-run.ts';
-import { parseSavedRun } from '../../src/store/state-file.ts';
+import { createColorizer } from '../../src/render/text-style.ts';
+import { widthOf } from '../../src/render/text-width.ts';
+import { parseSavedRun } from '../../src/storage/run-schema.ts';
+import { serializeSavedRun } from '../../src/storage/serialize-run.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 
@@ -78,7 +78,7 @@ test('shows damaged runs beside the healthy ones: a lost state file, and a journ
     ]),
   );
   const damaged = (id: string, what: string): string =>
-    `The journal of ${id} is damaged: ${what} The run itself is whole and can go on; its logs and costs are not.`;
+    `The journal of ${id} is damaged: ${what} The run itself is whole and can continue; its logs and costs are not.`;
   const noState =
     'The state file of no-state is missing: the run is read from its journal, and a resume writes the file again.';
   const flipped = damaged('flipped', `${journal}:2: this line of the journal is broken: its checksum does not match.`);
@@ -143,7 +143,7 @@ test('a running run has its process, and one whose process was killed has crashe
   await owner.exited;
   const { out, err } = await raymond('list');
   expect(cellsOf(out)[1]).toContain('crashed');
-  expect(err).toBe('The process of r1 has died. To go on: raymond resume r1\n');
+  expect(err).toBe('The process of r1 has died. To continue: raymond resume r1\n');
   writeFileSync(join(cwd, 'go'), '');
   expect(await raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'r\n' });
   expect(await raymond('list')).toMatchObject({ out: expect.stringContaining('completed'), err: '' });

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
-import { createLiveReporter } from '../../src/terminal/live/live-reporter.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import { createLiveReporter } from '../../src/render/terminal/live/live-reporter.ts';
 import { RunDriver, usd } from '../core/run-driver.ts';
-import { FakeClock, FakeTerminal } from '../terminal/live/fake-terminal.ts';
+import { FakeClock, FakeTerminal } from '../render/terminal/live/fake-terminal.ts';
 
 const BOOK = { files: ['START.md', 'CHECK.sh'] };
 
@@ -88,10 +88,10 @@ run run-1: /w/book
     tell(driver.events);
     press('space');
     const before = terminal.text.replace('frozen', '');
-    expect(terminal.text).toMatch(/^run run-1.*\n── run-1 ─+ frozen \(space goes on\) ──\n⠋ main/);
+    expect(terminal.text).toMatch(/^run run-1.*\n── run-1 ─+ frozen \(space continues\) ──\n⠋ main/);
     tell(driver.reply('main', '<goto>CHECK</goto>').events.slice(2));
     clock.advance(5000);
-    expect(terminal.text).toContain('frozen (space goes on), 1 line to come');
+    expect(terminal.text).toContain('frozen (space continues), 1 line to come');
     expect(terminal.text.split('\n').slice(2)).toStrictEqual(before.split('\n').slice(2));
     press('space');
     expect(terminal.text).toMatch(

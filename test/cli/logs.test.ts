@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { writeLogs } from '../../src/app/logs.ts';
+import { resumeRun } from '../../src/app/resume.ts';
+import { runWorkflow } from '../../src/app/start.ts';
 import { runCli } from '../../src/cli/program.ts';
-import { writeLogs } from '../../src/runtime/logs.ts';
-import { resumeRun } from '../../src/runtime/resume.ts';
-import { runWorkflow } from '../../src/runtime/start.ts';
-import { startPager } from '../../src/terminal/pager.ts';
+import { startPager } from '../../src/render/terminal/pager.ts';
 import { eventually } from '../process/turns.ts';
+import { storageIn } from '../store/open-files.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 
 const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');
@@ -314,6 +315,7 @@ describe('raymond logs of a running run', () => {
     const heard: string[] = [];
     await writeLogs('last', {
       cwd: project.cwd,
+      storage: storageIn(project.cwd),
       follow: true,
       signal: enough.signal,
       writeMessage: () => {},
@@ -348,7 +350,7 @@ describe('raymond logs of a running run', () => {
     await once(owner, 'exit');
     expect(await told).toBe(0);
     expect(plain(terminal.output().out).at(-1)).toBe(
-      `Process ${owner.pid}, which drove this run, is gone. \`raymond resume r1\` goes on with it.`,
+      `Process ${owner.pid}, which drove this run, is gone. \`raymond resume r1\` continues with it.`,
     );
     writeFileSync(join(project.cwd, 'go'), '');
     await (await resumeRun('r1', { cwd: project.cwd })).finished;

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { addStateChecksum } from '../../src/store/checksum.ts';
-import { layoutOf } from '../../src/store/layout.ts';
+import { layoutOf } from '../../src/disk/layout.ts';
+import { addStateChecksum } from '../../src/storage/checksum.ts';
 import { newCliProject } from './cli-project.ts';
-import { startOwner, waiting, writeWorkflow } from './owners.ts';
+import { startOwnerIn, waiting, writeWorkflow } from './owners.ts';
 
 /*
  * A night: workers that succeed, fail, are denied a tool, meet a usage limit or are at work when the machine goes down. In the
@@ -39,7 +39,8 @@ function reboot(root: string): void {
 }
 
 test('in the morning, status tells what became of each worker and what to do', async () => {
-  const { cwd, raymond } = newCliProject();
+  const project = newCliProject();
+  const { cwd, raymond } = project;
   writeWorkflow(cwd, 'wf', {
     'START.sh': `cat <<'EOF'\n${forks.join('\n')}\nEOF\n`,
     'END.sh': 'echo "<result>forked</result>"',
@@ -48,7 +49,7 @@ test('in the morning, status tells what became of each worker and what to do', a
     'CHECK.md': 'Check {{item}}.',
   });
   writeFileSync(join(cwd, 'answers.yaml'), ANSWERS);
-  const owner = startOwner(cwd, 'wf', '--agent', 'replay:answers.yaml', '--run-id', 'night');
+  const owner = startOwnerIn(project, 'wf', '--agent', 'replay:answers.yaml', '--run-id', 'night');
   const statuses = async (): Promise<Record<string, number>> => {
     const { agents } = JSON.parse((await raymond('status', 'night', '--json')).out) as { agents: { status: string }[] };
     return Object.fromEntries(
@@ -75,7 +76,7 @@ test('in the morning, status tells what became of each worker and what to do', a
 
   const list = await raymond('list');
   expect(list.out).toMatch(/\nnight +wf +crashed +4 live, 9 ended, 12 failed +/);
-  expect(list.err).toBe('The process of night has died. To go on: raymond resume night\n');
+  expect(list.err).toBe('The process of night has died. To continue: raymond resume night\n');
   const crashed = (await raymond('status', 'night')).out;
   expect(crashed).toContain(
     `Its process ${owner.pid} is gone. 4 turns were under way; a resume finds out what came of them.`,
@@ -86,7 +87,7 @@ test('in the morning, status tells what became of each worker and what to do', a
     /\n\[main_work4 item=3, main_work10 item=9 and 2 more\] failed: WORK\.md: Claude declined to answer/,
   ];
   for (const failure of failures) expect(crashed).toMatch(failure);
-  expect(crashed).toContain('\nTo go on: raymond resume night\n');
+  expect(crashed).toContain('\nTo continue: raymond resume night\n');
   expect(crashed).toContain('\nTo try again what failed, too: raymond resume night --retry\n');
   expect(crashed).toMatch(/\nwarning: Bash\(npm install\) was not permitted; .* \(4 times by 4 agents\)\n/);
 
@@ -96,7 +97,7 @@ test('in the morning, status tells what became of each worker and what to do', a
   expect(paused).toMatch(/^night {2}paused\n/);
   expect(paused).toMatch(/\n\[main_work6 item=5, main_work12 item=11 and 2 more\] paused: /);
   for (const failure of failures) expect(paused).toMatch(failure);
-  expect(paused).toContain('\nTo go on: raymond resume night --retry\n');
+  expect(paused).toContain('\nTo continue: raymond resume night --retry\n');
   expect(await statuses()).toStrictEqual({ ended: 9, failed: 12, paused: 4 });
 
   writeFileSync(join(cwd, 'go'), '');
@@ -105,17 +106,20 @@ test('in the morning, status tells what became of each worker and what to do', a
     join(cwd, 'answers.yaml'),
     'answers: { WORK.md: <goto>BUILD.sh</goto>, CHECK.md: <result>done</result> }\n',
   );
-  expect((await raymond('recover', '--resume', '--retry', '--quiet')).code).toBe(0);
+  // The script was corrected, which only a person's resume accepts.
+  expect((await raymond('recover', '--resume', '--retry', '--quiet')).code).toBe(3);
+  expect((await raymond('resume', 'night', '--retry', '--quiet')).code).toBe(0);
   expect(await statuses()).toStrictEqual({ ended: WORKERS + 1 });
 }, 120_000);
 
 test('after a reboot, a recovery goes through repeatable scripts by itself', async () => {
-  const { cwd, raymond } = newCliProject();
+  const project = newCliProject();
+  const { cwd, raymond } = project;
   writeWorkflow(cwd, 'wf', {
     'START.sh': `#!/bin/bash\n# ---\n# repeatable: true\n# ---\n${waiting('', 'here')}; echo '<goto>END</goto>'`,
     'END.sh': 'echo "<result>visit $RAYMOND_VISIT, done</result>"',
   });
-  const owner = startOwner(cwd, 'wf', '--run-id', 'night');
+  const owner = startOwnerIn(project, 'wf', '--run-id', 'night');
   await vi.waitUntil(() => existsSync(join(cwd, 'here')), { timeout: 20_000 });
   owner.signal('SIGKILL');
   await owner.exited;

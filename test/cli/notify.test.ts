@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Notifier } from '../../src/runtime/notifier.ts';
-import { readRunEvents } from '../../src/runtime/run-files.ts';
+import { readRunEvents } from '../../src/app/run-files.ts';
+import { Notifier } from '../../src/wiring/notifier.ts';
 import { RunDriver } from '../core/run-driver.ts';
+import { checkDocument } from '../documents/check-documents.ts';
+import { storageIn } from '../store/open-files.ts';
 import { newCliProject } from './cli-project.ts';
 import { writeWorkflow } from './owners.ts';
 
@@ -18,7 +20,10 @@ const readTold = (file: string): readonly Told[] =>
   readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Told);
+    .map((line) => {
+      checkDocument('Notification', JSON.parse(line));
+      return JSON.parse(line) as Told;
+    });
 
 test('a command is told of a question, a failure and the end, each once', async () => {
   const { cwd, raymond } = newCliProject();
@@ -54,8 +59,8 @@ test('a command that fails is a warning once, and changes nothing else', async (
   });
   const { code } = await raymond('wf', '--run-id', 'r1', '--notify', 'echo no mail here >&2; exit 7');
   expect(code).toBe(1);
-  expect((await readRunEvents('r1', cwd)).filter(({ kind }) => kind === 'warning')).toMatchObject([
-    { message: 'the command of --notify failed: exit code 7, no mail here; the run goes on' },
+  expect((await readRunEvents('r1', storageIn(cwd))).filter(({ kind }) => kind === 'warning')).toMatchObject([
+    { message: 'the command of --notify failed: exit code 7, no mail here; the run continues' },
   ]);
 });
 
@@ -64,7 +69,7 @@ test('a command that fails only at the end is told, too', async () => {
   writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>done</result>"' });
   const { code, out, err } = await raymond('wf', '--notify', 'exit 7', '--quiet');
   expect([code, out]).toStrictEqual([0, 'done\n']);
-  expect(err).toContain('warning: the command of --notify failed: exit code 7; the run goes on\n');
+  expect(err).toContain('warning: the command of --notify failed: exit code 7; the run continues\n');
 });
 
 test("a project's file may not name a command until its user trusts it", async () => {
@@ -96,7 +101,7 @@ test('a command that hangs is ended, what happens meanwhile is told together, an
   notifier.observe(Array.from({ length: 150 }, (_, at) => failed(`main_w${at}`)));
   await notifier.close(5000);
   expect(warnings).toStrictEqual([
-    'the command of --notify failed: it took longer than 0.5 s and was ended; the run goes on',
+    'the command of --notify failed: it took longer than 0.5 s and was ended; the run continues',
   ]);
   const told = JSON.parse(readFileSync(join(cwd, 'second'), 'utf8')) as Told & { readonly left_out: number };
   expect([told.notices.length, told.left_out]).toStrictEqual([100, 50]);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
+import type { CliProject } from './cli-project.ts';
 
 const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');
 
@@ -15,8 +16,17 @@ export interface OwnerProcess {
 }
 
 /** Starts `raymond` with these arguments. It is killed after the test. */
-export function startOwner(cwd: string, ...argv: readonly string[]): OwnerProcess {
-  const child = spawn(process.execPath, [CLI, ...argv], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+export const startOwner = (cwd: string, ...argv: readonly string[]): OwnerProcess =>
+  startOwnerWith(process.env, cwd, ...argv);
+
+/** Starts `raymond` in a project, as the user to whom its settings belong. */
+export const startOwnerIn = (
+  { cwd, configHome }: Pick<CliProject, 'cwd' | 'configHome'>,
+  ...argv: readonly string[]
+): OwnerProcess => startOwnerWith({ ...process.env, XDG_CONFIG_HOME: configHome }, cwd, ...argv);
+
+function startOwnerWith(env: NodeJS.ProcessEnv, cwd: string, ...argv: readonly string[]): OwnerProcess {
+  const child = spawn(process.execPath, [CLI, ...argv], { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
   let err = '';
   child.stderr.on('data', (chunk: Buffer) => {
     err += chunk.toString();

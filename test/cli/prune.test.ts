@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   truncateSync,
@@ -12,7 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runWorkflow } from '../../src/runtime/start.ts';
+import { runWorkflow } from '../../src/app/start.ts';
+import { signAsUser } from '../../src/app/trust/user-key.ts';
 import { eventually } from '../process/turns.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 
@@ -115,9 +117,14 @@ describe('raymond prune', () => {
 
   test('finishes a removal that was cut short', async () => {
     const project = await projectWithRuns();
-    renameSync(inRaymond(project, 'state', 'r1.json'), inRaymond(project, 'state', 'r1.pruned'));
+    rmSync(inRaymond(project, 'state', 'r1.json'));
+    const text = JSON.stringify(['removed run', realpathSync(inRaymond(project)), 'r1']);
+    const signature = await signAsUser(text, { XDG_CONFIG_HOME: project.configHome });
+    writeFileSync(inRaymond(project, 'state', 'r1.pruned'), `${signature}\n`);
     expect((await project.raymond('list')).out).not.toContain('r1');
     await project.raymond('prune', 'r2', '--yes');
+    expect(existsSync(inRaymond(project, 'runs', 'r1'))).toBe(true);
+    await project.raymond('prune', '--yes');
     expect(leftOf(project)).toStrictEqual(['state/f1.json', 'runs/f1', 'debug/f1', 'tasks/f1']);
   });
 

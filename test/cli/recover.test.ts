@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
-import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
+import { appears, startOwnerIn, waiting, writeWorkflow } from './owners.ts';
 
 /** Runs that were left by their process, which was killed while their first turn waited for a file named `go`. */
-async function leftBehind(runs: Readonly<Record<string, string>>): Promise<CliProject> {
+async function leftBehind(
+  runs: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>> = {},
+): Promise<CliProject> {
   const project = newCliProject();
   writeWorkflow(project.cwd, 'wf', {});
   for (const [id, tag] of Object.entries(runs)) {
-    writeWorkflow(project.cwd, `wf-${id}`, { 'START.sh': waiting(tag, `here-${id}`), 'BAD.sh': 'exit 1' });
-    const owner = startOwner(project.cwd, `wf-${id}`, '--run-id', id);
+    writeWorkflow(project.cwd, `wf-${id}`, { 'START.sh': waiting(tag, `here-${id}`), 'BAD.sh': 'exit 1', ...more });
+    const owner = startOwnerIn(project, `wf-${id}`, '--run-id', id);
     await appears(project.cwd, `here-${id}`);
     owner.signal('SIGKILL');
     await owner.exited;
@@ -34,12 +37,12 @@ test('says so if there is nothing to recover', async () => {
 
 test('shows the runs whose process is gone and no others', async () => {
   const project = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
-  const live = startOwner(project.cwd, 'wf-r1', '--run-id', 'r3');
+  const live = startOwnerIn(project, 'wf-r1', '--run-id', 'r3');
   await appears(project.cwd, '.raymond/runs/r3/turns');
   const { code, out, err } = await project.raymond('recover');
   expect(code).toBe(0);
   expect(out).toMatch(/^RUN .*\nr2 +wf-r2 +crashed +1 live +\$0\.00 +\d+s\nr1 +wf-r1 +crashed .*\n$/);
-  expect(err).toBe('Their processes have died. To go on: raymond recover --resume\n');
+  expect(err).toBe('Their processes have died. To continue: raymond recover --resume\n');
   const { runs } = JSON.parse((await project.raymond('recover', '--json')).out) as { runs: { run_id: string }[] };
   expect(runs.map(({ run_id }) => run_id)).toStrictEqual(['r2', 'r1']);
   go(project);
@@ -50,7 +53,7 @@ test('starting another run says first, in one line, that there are such runs, al
   const project = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
   writeWorkflow(project.cwd, 'wf', { 'START.sh': "echo '<result>x</result>'" });
   const { err } = await project.raymond('wf');
-  const line = 'The processes of 2 runs have died. To go on with all of them: raymond recover --resume\n';
+  const line = 'The processes of 2 runs have died. To continue with all of them: raymond recover --resume\n';
   expect([err.startsWith(line), err.split(line).length]).toStrictEqual([true, 2]);
   expect((await project.raymond('wf', '--quiet')).err).toBe(line);
   go(project);
@@ -58,10 +61,18 @@ test('starting another run says first, in one line, that there are such runs, al
   expect((await project.raymond('wf')).err).not.toContain('have died');
 });
 
+function isThere(group: number): boolean {
+  try {
+    return process.kill(group, 0);
+  } catch {
+    return false;
+  }
+}
+
 describe('with --resume', () => {
   test('resumes all of them, skips running ones, and exits with the most severe code', async () => {
     const project = await leftBehind({ r1: '<result>a</result>', r2: '<goto>BAD</goto>', r3: '<result>c</result>' });
-    const live = startOwner(project.cwd, 'wf-r1', '--run-id', 'r4');
+    const live = startOwnerIn(project, 'wf-r1', '--run-id', 'r4');
     await appears(project.cwd, '.raymond/runs/r4/turns');
     const terminal = project.terminal();
     const recovered = runCli(['recover', '--resume', '--json'], terminal);
@@ -98,11 +109,14 @@ describe('with --resume', () => {
   });
 
   test('resumes several at the same time: one that waits for another is not in its way', async () => {
-    const project = await leftBehind({ r1: '<goto>FIRST</goto>', r2: '<goto>SECOND</goto>' });
     // The latest is resumed first.
-    writeWorkflow(project.cwd, 'wf-r1', { 'FIRST.sh': "touch first; echo '<result>a</result>'" });
-    const second = "until [ -e first ] || [ ! -e wf ]; do sleep 0.02; done; echo '<result>b</result>'";
-    writeWorkflow(project.cwd, 'wf-r2', { 'SECOND.sh': second });
+    const project = await leftBehind(
+      { r1: '<goto>FIRST</goto>', r2: '<goto>SECOND</goto>' },
+      {
+        'FIRST.sh': "touch first; echo '<result>a</result>'",
+        'SECOND.sh': "until [ -e first ] || [ ! -e wf ]; do sleep 0.02; done; echo '<result>b</result>'",
+      },
+    );
     go(project);
     const { code, out } = await project.raymond('recover', '--resume');
     // Both end at nearly the same time.
@@ -114,14 +128,14 @@ describe('with --resume', () => {
     const started = join(project.cwd, '.raymond/runs/r1/turns/0001-main-START/started');
     process.kill(-Number(readFileSync(started, 'utf8').split(' ')[0]), 'SIGKILL');
     const asked = await project.raymond('recover', '--resume');
-    expect(asked).toMatchObject({ code: 3, err: expect.stringContaining('To go on: raymond resume r1 --retry\n') });
+    expect(asked).toMatchObject({ code: 3, err: expect.stringContaining('To continue: raymond resume r1 --retry\n') });
     expect((await project.raymond('recover', '--resume')).err).toBe(
       `Nothing to recover: no run has lost its process.
 Left alone: r1 (paused): a turn of it was cut short, and may have done half its work; \`raymond recover --resume --retry\` takes it again.
 `,
     );
     expect((await project.raymond('resume', 'r1')).err).toContain(
-      'This run goes on only with --retry; nothing was started.',
+      'This run continues only with --retry; nothing was started.',
     );
   });
 
@@ -129,7 +143,10 @@ Left alone: r1 (paused): a turn of it was cut short, and may have done half its 
     const project = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
     for (const id of ['r1', 'r2']) {
       const started = join(project.cwd, '.raymond/runs', id, 'turns/0001-main-START/started');
-      process.kill(-Number(readFileSync(started, 'utf8').split(' ')[0]), 'SIGKILL');
+      const group = -Number(readFileSync(started, 'utf8').split(' ')[0]);
+      process.kill(group, 'SIGKILL');
+      // A turn that is still dying would be followed, and then found dead.
+      await vi.waitUntil(() => !isThere(group), { timeout: 20_000 });
     }
     go(project);
     expect(await project.raymond('recover', '--resume', '--retry')).toMatchObject({ code: 0 });
@@ -151,7 +168,7 @@ Left alone: r1 (paused): a turn of it was cut short, and may have done half its 
     const { code, out, err } = await project.raymond('recover', '--resume', '--retry');
     expect([code, out]).toStrictEqual([0, 'a\n']);
     expect(err).toContain(
-      'Left alone: r2 (paused): its process did not die; `raymond status RUN` says what it waits for and how to go on.\n',
+      'Left alone: r2 (paused): its process did not die; `raymond status RUN` says what it waits for and how to continue.\n',
     );
   });
 

@@ -52,7 +52,7 @@ test.each([
   }
 });
 
-test('a run whose state file is lost or damaged goes on, and says so in a sentence', async () => {
+test('a run whose state file is lost or damaged continues, and says so in a sentence', async () => {
   const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<goto>END</goto>"', 'END.sh': 'echo "<result>done</result>"' });
   const file = join(cwd, '.raymond', 'state', 'r1.json');

@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
-import type { Screen, Terminal } from '../../src/terminal/terminal.ts';
-import { FakeTerminal } from '../terminal/live/fake-terminal.ts';
+import type { Screen, Terminal } from '../../src/render/terminal/terminal.ts';
+import { FakeTerminal } from '../render/terminal/live/fake-terminal.ts';
 
 let home: string;
 
@@ -125,7 +125,7 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
     expect(err).toContain(
       '[main] failed: START.sh: the script ended with exit code 3\n[main]   one\n[main]   two\nFailed after',
     );
-    expect(err).toMatch(/\nTo go on: raymond resume r1 --retry\n$/);
+    expect(err).toMatch(/\nTo continue: raymond resume r1 --retry\n$/);
     expect(err.match(/exit code 3/g)).toHaveLength(1);
   });
 
@@ -137,14 +137,14 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
       'END.sh': 'echo "<result>r</result>"',
     });
     const { err } = await raymond('wf', '--run-id', 'r1');
-    expect(err).toMatch(/\n\[main_a1\] failed: A\.sh: the script ended with exit code 3\nTo go on: /);
+    expect(err).toMatch(/\n\[main_a1\] failed: A\.sh: the script ended with exit code 3\nTo continue: /);
   });
 
   test('--quiet prints only problems', async () => {
     workflow({ 'START.sh': 'echo one >&2; exit 3' });
     const { err } = await raymond('wf', '--run-id', 'r1', '--quiet');
     expect(err).toBe(
-      '[main] failed: START.sh: the script ended with exit code 3\none\nTo go on: raymond resume r1 --retry\n',
+      '[main] failed: START.sh: the script ended with exit code 3\none\nTo continue: raymond resume r1 --retry\n',
     );
   });
 
@@ -165,7 +165,7 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
     expect(existsSync(join(home, folder, 'transitions.log'))).toBe(true);
     writeFileSync(join(home, 'wf', 'NEXT.sh'), 'exit 1');
     const failed = await raymond('wf', '--dir', 'else where', '--run-id', 'r2');
-    expect(failed.err).toContain("To go on: cd 'else where' && raymond resume r2 --retry\n");
+    expect(failed.err).toContain("To continue: cd 'else where' && raymond resume r2 --retry\n");
   });
 });
 
@@ -223,7 +223,7 @@ describe('a run that has already ended', () => {
     workflow({ 'START.sh': 'exit 3' });
     await raymond('wf', '--run-id', 'r1');
     expect((await raymond('resume', 'r1')).err).toBe(
-      'This run has ended already; nothing was started.\n[main] failed: START.sh: the script ended with exit code 3\nTo go on: raymond resume r1 --retry\n',
+      'This run has ended already; nothing was started.\n[main] failed: START.sh: the script ended with exit code 3\nTo continue: raymond resume r1 --retry\n',
     );
   });
 });
@@ -272,5 +272,5 @@ test('a first Ctrl-C lets the turn finish, and the summary says how to resume', 
   writeFileSync(join(home, 'go'), '');
   expect(await over).toBe(130);
   expect(terminal.stderr).toContain('[main] START.sh → NEXT.sh (goto) $0.00\nInterrupted after');
-  expect(terminal.stderr).toMatch(/\nTo go on: raymond resume r1\n$/);
+  expect(terminal.stderr).toMatch(/\nTo continue: raymond resume r1\n$/);
 });

@@ -1,23 +1,28 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { readRunEvents } from '../../src/app/run-files.ts';
+import { runWorkflow } from '../../src/app/start.ts';
 import { runCli } from '../../src/cli/program.ts';
-import { readRunEvents } from '../../src/runtime/run-files.ts';
-import { runWorkflow } from '../../src/runtime/start.ts';
+import { storageIn } from '../store/open-files.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { writeWorkflow } from './owners.ts';
 
 const WORKS = {
   'START.sh': 'touch waits; until [ -e gate ]; do sleep 0.02; done; echo "<goto>ASK</goto>"',
   'ASK.sh': `echo '<ask next="NEXT">Which way?</ask>'`,
-  'NEXT.md': 'Go on.',
+  'NEXT.md': 'Continue.',
 };
 
 /** The texts that a run has delivered, and with which turn. */
 const heard = async ({ cwd }: CliProject): Promise<readonly unknown[]> => {
-  const events = await readRunEvents('r1', cwd);
+  const events = await readRunEvents('r1', storageIn(cwd));
   return events.flatMap((event) => (event.kind === 'said_delivered' ? [[event.turn, event.via]] : []));
 };
+
+/** The outcomes of all requests to a run. */
+const outcomesIn = (folder: string): readonly unknown[] =>
+  readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')).outcome);
 
 /** A project with a run r1 that waits for an answer. */
 async function waitingProject(): Promise<CliProject> {
@@ -37,22 +42,25 @@ describe('say', () => {
     const { cwd, raymond } = project;
     const said = await raymond('say', 'r1', '/compact the\u0007 tests\r\nplease\n');
     expect(said).toMatchObject({ code: 0, out: '' });
-    expect(said.err).toBe('No process drives the run. main hears it when the run goes on: raymond resume r1\n');
-    const folder = join(cwd, '.raymond/runs/r1/said');
+    expect(said.err).toBe('No process drives the run. main hears it when the run continues: raymond resume r1\n');
+    const folder = join(cwd, '.raymond/runs/r1/inbox');
     expect(await raymond('answer', 'r1', 'left', '--resume')).toMatchObject({ code: 0, out: 'over\n' });
-    expect(readdirSync(folder)).toStrictEqual([]);
+    expect(outcomesIn(folder)).toStrictEqual([
+      { kind: 'accepted', turn: null },
+      { kind: 'accepted', turn: null },
+    ]);
     expect(await heard(project)).toStrictEqual([[3, 'prompt']]);
     const [turn = ''] = readdirSync(join(cwd, '.raymond/runs/r1/turns')).filter((name) => name.endsWith('NEXT'));
     expect(readFileSync(join(cwd, '.raymond/runs/r1/turns', turn, 'stdin'), 'utf8')).toBe(
-      'A message from the person who follows your work:\n\n/compact the tests\nplease\n\n---\n\nGo on.',
+      'A message from the person who follows your work:\n\n/compact the tests\nplease\n\n---\n\nContinue.',
     );
     expect((await raymond('logs', 'r1')).out).toContain('says: /compact the tests\n');
   });
 
-  test('that was journaled and not removed by a Raymond that was killed is not said again', async () => {
+  test('that was journaled and not settled by a Raymond that was killed is settled, and not said again', async () => {
     const project = await waitingProject();
     const { cwd, raymond } = project;
-    const folder = join(cwd, '.raymond/runs/r1/said');
+    const folder = join(cwd, '.raymond/runs/r1/inbox');
     await raymond('say', 'r1', 'once');
     const [file = ''] = readdirSync(folder);
     const request = readFileSync(join(folder, file));
@@ -64,8 +72,10 @@ describe('say', () => {
     writeFileSync(join(folder, 'odd.json'), '{');
     expect(await raymond('answer', 'r1', 'left', '--resume')).toMatchObject({ code: 0 });
     expect(await heard(project)).toStrictEqual([[3, 'prompt']]);
-    expect(readdirSync(folder)).toStrictEqual(['odd.json']);
-    expect((await raymond('logs', 'r1')).out).toContain('odd.json says cannot be read');
+    expect(JSON.parse(readFileSync(join(folder, file), 'utf8'))).toMatchObject({ outcome: { kind: 'accepted' } });
+    expect((await raymond('logs', 'r1')).out).toMatch(
+      /odd\.json is not a request that Raymond wrote: it is not delivered to anybody/,
+    );
   });
 
   test('to a script waits for the next prompt, and the command says so', async () => {
@@ -98,7 +108,7 @@ describe('say', () => {
     const project = await waitingProject();
     const readStdin = async (): Promise<Uint8Array> => new TextEncoder().encode('from stdin\n');
     expect(await runCli(['say', 'r1', '-'], { ...project.terminal(), readStdin })).toBe(0);
-    const folder = join(project.cwd, '.raymond/runs/r1/said');
+    const folder = join(project.cwd, '.raymond/runs/r1/inbox');
     expect(readFileSync(join(folder, readdirSync(folder)[0] ?? ''), 'utf8')).toContain('"text":"from stdin"');
   });
 
@@ -114,7 +124,7 @@ describe('say', () => {
     const { code, err } = await raymond(...argv);
     expect(code).toBe(64);
     expect(err).toContain(message);
-    expect(existsSync(join(cwd, '.raymond/runs/r1/said'))).toBe(false);
+    expect(existsSync(join(cwd, '.raymond/runs/r1/inbox'))).toBe(false);
   });
 
   test('names the agents if there are several, and knows who has ended', async () => {
@@ -130,7 +140,7 @@ describe('say', () => {
     const { code, err } = await raymond('say', 'r1', 'hello');
     expect([code, err]).toStrictEqual([
       64,
-      'raymond: 2 agents of r1 are at work\nName one of them: main, main_ask1.\n',
+      'raymond: 2 agents of r1 can receive messages\nName one of them: main, main_ask1.\n',
     ]);
     expect((await raymond('say', 'r1', 'main_done2', 'hello')).err).toContain(
       'nothing can be said to main_done2 of r1: main_done2 has ended',
@@ -166,7 +176,7 @@ describe('interrupt', () => {
     const { code, err } = await raymond('interrupt', 'r1');
     expect([code, err.split('\n')[0]]).toStrictEqual([
       64,
-      'raymond: main of r1 is not interrupted: START.sh is a script, which cannot be interrupted and go on',
+      'raymond: main of r1 is not interrupted: START.sh is a script, which cannot be interrupted and continue',
     ]);
     writeFileSync(join(cwd, 'gate'), '');
     expect((await running.finished).status).toBe('completed');

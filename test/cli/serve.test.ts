@@ -26,7 +26,7 @@ test('prints its address, serves the folders of the config file, says once that 
   server.signal('SIGINT');
   expect(await server.exited).toBe(0);
   expect(server.err()).toBe(
-    `Open this address in a browser on this machine. Ctrl-C ends the server; runs go on.\n${join(cwd, 'two')} is not there any more: its runs are not shown.\n`,
+    `Open this address in a browser on this machine. Ctrl-C ends the server; runs continue.\n${join(cwd, 'two')} is not there any more: its runs are not shown.\n`,
   );
 });
 

@@ -2,11 +2,11 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { getStatus } from '../../src/app/library.ts';
 import { renderStatusReport } from '../../src/cli/reports/status-report.ts';
-import type { Agent } from '../../src/core/agent.ts';
-import { createColorizer } from '../../src/events/text-style.ts';
-import { widthOf } from '../../src/events/text-width.ts';
-import { getStatus } from '../../src/runtime/status.ts';
+import type { Agent } from '../../src/core/run/agent.ts';
+import { createColorizer } from '../../src/render/text-style.ts';
+import { widthOf } from '../../src/render/text-width.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 
@@ -40,10 +40,10 @@ test('prints the state of each agent, its path, what the run waits for and how t
     'states    3 of 3 entered',
   ]);
   expect(agents).toStrictEqual([
-    'AGENT       STATE      DOING          TIME',
-    expect.stringMatching(/^main {8}CALLEE\.sh {2}to go on here {2}\d:\d\d$/),
+    'AGENT       STATE      DOING             TIME',
+    expect.stringMatching(/^main {8}CALLEE\.sh {2}to continue here {2}\d:\d\d$/),
     '  returns to BACK.sh',
-    expect.stringMatching(/^main_work1 {2}WORK\.sh {4}ended {10}\d:\d\d$/),
+    expect.stringMatching(/^main_work1 {2}WORK\.sh {4}ended {13}\d:\d\d$/),
     '  = first line second line',
   ]);
   expect(transitions?.slice(1).map((line) => line.replace(/^\d\d:\d\d:\d\d {2}/, ''))).toStrictEqual(
@@ -55,7 +55,7 @@ test('prints the state of each agent, its path, what the run waits for and how t
   );
   expect(outlook).toStrictEqual([
     'The limit of 3 iterations is reached.',
-    'To go on: raymond resume r1 --max-iterations 6',
+    'To continue: raymond resume r1 --max-iterations 6',
   ]);
   expect((await raymond('resume', 'r1', '--max-iterations', '6', '--quiet')).code).toBe(0);
   expect(partsOf((await raymond('status', 'r')).out).at(-1)).toStrictEqual(['Every agent has ended with a result.']);
@@ -168,7 +168,7 @@ describe('the next steps', () => {
     writeWorkflow(cwd, 'wf', { 'START.sh': 'echo oh no >&2; exit 3' });
     await raymond('wf', '--run-id', 'r1');
     expect((await raymond('status')).out).toMatch(
-      /\n\n\[main\] failed: START\.sh: .*exit code 3\n {2}oh no\nTo go on: raymond resume r1 --retry\n$/,
+      /\n\n\[main\] failed: START\.sh: .*exit code 3\n {2}oh no\nTo continue: raymond resume r1 --retry\n$/,
     );
   });
 
@@ -193,7 +193,7 @@ describe('the next steps', () => {
     await owner.exited;
     expect(partsOf((await raymond('status')).out).at(-1)).toStrictEqual([
       `Its process ${owner.pid} is gone. 1 turn was under way; a resume finds out what came of it.`,
-      'To go on: raymond resume r1',
+      'To continue: raymond resume r1',
     ]);
   });
 
@@ -252,7 +252,7 @@ describe('on a narrow screen', () => {
       colorize: createColorizer(false),
       now: Date.now(),
     });
-    const toBeCopied = /^To go on: |^workflow|^ {2}\/|session /;
+    const toBeCopied = /^To continue: |^workflow|^ {2}\/|session /;
     for (const line of lines.filter((each) => !toBeCopied.test(each))) {
       expect(widthOf(line)).toBeLessThanOrEqual(columns);
     }

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { resumeRun } from '../../src/app/resume.ts';
+import { runWorkflow } from '../../src/app/start.ts';
+import { requestStop, type StopProgress, stopRun } from '../../src/app/stop.ts';
 import { runCli } from '../../src/cli/program.ts';
-import type { Event } from '../../src/core/event.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import { layoutOf } from '../../src/disk/layout.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
-import { resumeRun } from '../../src/runtime/resume.ts';
-import { runWorkflow } from '../../src/runtime/start.ts';
-import { type StopProgress, stopRun } from '../../src/runtime/stop.ts';
-import { ownerOf } from '../../src/store/owner.ts';
-import { requestStop } from '../../src/store/stop-request.ts';
+import { createFileInbox } from '../../src/storage/files/inbox.ts';
+import { ownerOf } from '../../src/storage/files/owner.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, type OwnerProcess, startOwner, waiting, writeWorkflow } from './owners.ts';
 
@@ -42,7 +43,9 @@ describe('a run in another process', () => {
     expect(project.owner.err()).toContain('nothing new is started: the run was told to stop');
     expect(readdirSync(join(project.cwd, '.raymond', 'runs', 'r1')).sort()).toStrictEqual([
       'history.json',
+      'inbox',
       'journal.jsonl',
+      'seals',
       'turns',
     ]);
     expect(await project.raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
@@ -53,7 +56,7 @@ describe('a run in another process', () => {
     const { owner, raymond } = await driven(id);
     expect(await raymond('stop', id, '--now')).toStrictEqual({
       code: 0,
-      out: `${id} has stopped: paused.\nTo go on: raymond resume ${id} --retry\n`,
+      out: `${id} has stopped: paused.\nTo continue: raymond resume ${id} --retry\n`,
       err: `${id} (process ${owner.pid}) is stopping: running turns are ended.\n`,
     });
     expect(await owner.exited).toBe(3);
@@ -128,7 +131,7 @@ test('a run that sleeps until a usage limit ends is stopped immediately', async 
   );
   expect(await raymond('stop')).toMatchObject({
     code: 0,
-    out: 'r1 has stopped: paused.\nTo go on: raymond resume r1\n',
+    out: 'r1 has stopped: paused.\nTo continue: raymond resume r1\n',
   });
   expect(await owner.exited).toBe(3);
   expect(await raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'r\n' });
@@ -154,12 +157,15 @@ test('a stop request to a process that was killed does not stop a later one', as
   project.owner.signal('SIGSTOP');
   const folder = join(project.cwd, '.raymond', 'runs', 'r1');
   const { ownershipId: life } = (await ownerOf(folder)) ?? {};
-  expect(await requestStop(folder, life ?? '', 'now')).toBe(true);
+  const inbox = createFileInbox(layoutOf(join(project.cwd, '.raymond')));
+  expect(await requestStop(inbox, 'r1', { lease: life ?? '', now: true, by: 'b', at: 1 })).toBe('now');
   project.owner.signal('SIGKILL');
   await project.owner.exited;
   go(project);
   expect(await project.raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
-  expect(readdirSync(folder).filter((name) => name.startsWith('stop-'))).toStrictEqual([]);
+  expect(await inbox.find('r1', `stop-now-${life}`)).toMatchObject({
+    outcome: { kind: 'refused', reason: 'the run was resumed since' },
+  });
 });
 
 describe('a run whose process is gone', () => {
@@ -177,8 +183,8 @@ describe('a run whose process is gone', () => {
       if (text.includes('resumed only')) go(project);
     };
     expect(await runCli(['stop', 'r1'], { ...terminal, err })).toBe(0);
-    expect(terminal.output().out).toBe('r1 has stopped: paused.\nTo go on: raymond resume r1\n');
-    expect((await project.raymond('status')).out).toMatch(/\nmain {3}NEXT\.sh {2}to go on here/);
+    expect(terminal.output().out).toBe('r1 has stopped: paused.\nTo continue: raymond resume r1\n');
+    expect((await project.raymond('status')).out).toMatch(/\nmain {3}NEXT\.sh {2}to continue here/);
   });
 
   test('is resumed, and its turns are ended by --now', async () => {
@@ -203,7 +209,7 @@ describe('nothing is stopped', () => {
     await raymond('wf', '--run-id', 'r1');
     expect(await raymond('stop', 'last')).toStrictEqual({
       code: 0,
-      out: 'r1 is not running: failed.\nTo go on: raymond resume r1 --retry\n',
+      out: 'r1 is not running: failed.\nTo continue: raymond resume r1 --retry\n',
       err: '',
     });
   });

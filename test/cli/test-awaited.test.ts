@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createTestProgressLine } from '../../src/cli/reports/test-progress-line.ts';
 import { readTestSuite } from '../../src/testing/suite.ts';
-import { FakeClock, FakeTerminal } from '../terminal/live/fake-terminal.ts';
+import { FakeClock, FakeTerminal } from '../render/terminal/live/fake-terminal.ts';
 import { folderWith } from '../testing/rig.ts';
 
 const THREE = 'scenarios: [{ name: tests never pass }, { name: script dies }, { name: all goes well }]';

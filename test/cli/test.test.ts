@@ -428,7 +428,7 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     expect(timeless(real.out)).toContain('\n\n1 scenario: all passed (a while)\n');
 
     const prompt = join(project.cwd, 'demo/workflow/IMPLEMENT.md');
-    writeFileSync(prompt, readFileSync(prompt, 'utf8').replace('target: TEST.sh', 'target: FIX.md'));
+    writeFileSync(prompt, readFileSync(prompt, 'utf8').replace('target: TEST }', 'target: FIX }'));
     const broken = await inDemo('test', 'workflow/it.test.yaml');
     expect(broken.code).toBe(1);
     expect(broken.out).toContain(`

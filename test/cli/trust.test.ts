@@ -166,7 +166,7 @@ Read the file. Then trust it as it is with \`raymond trust\`, or remove these li
 });
 
 describe('a run that was started with trust', () => {
-  const WAITS = 'test -e go || exit 1; echo "<result>went on</result>"';
+  const WAITS = 'test -e go || exit 1; echo "<result>continued</result>"';
 
   async function failedRun(): Promise<CliProject> {
     const project = newCliProject();
@@ -181,7 +181,7 @@ describe('a run that was started with trust', () => {
   test('is resumed although the file has changed elsewhere', async () => {
     const project = await failedRun();
     configOf(project, '[raymond]\npermission_mode = "auto"\nbudget = 2\n');
-    expect(await project.raymond('resume', 'r1', '--retry', '--quiet')).toMatchObject({ code: 0, out: 'went on\n' });
+    expect(await project.raymond('resume', 'r1', '--retry', '--quiet')).toMatchObject({ code: 0, out: 'continued\n' });
   });
 
   test('is not resumed after the trust was revoked, unless the command line says otherwise', async () => {

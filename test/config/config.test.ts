@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openConfig, parseConfig } from '../../src/config/config.ts';
-import type { Options } from '../../src/core/options.ts';
+import type { Options } from '../../src/core/options/options.ts';
 import { RaymondError } from '../../src/errors.ts';
 
 const configOf = (text: string, file: string): Partial<Options> => parseConfig(text, file).options;
@@ -101,5 +101,25 @@ issue = "195"
 
   test('is refused with line and column if it is not TOML', () => {
     expect(problemsOf('[raymond]\nbudget = \n')).toMatch(/^config\.toml:2:\d+: \w/);
+  });
+});
+
+describe('a hostile config file is refused in one line', () => {
+  const many = (count: number, text: string, separator = ''): string =>
+    Array.from({ length: count }, () => text).join(separator);
+  test.each([
+    ['a key of many parts', `${many(20_000, 'a', '.')} = 1`, /nested more than 50 levels deep/],
+    ['an option of many parts', `raymond.budget.${many(20_000, 'a', '.')} = 1`, /nested more than 50 levels deep/],
+    ['a header of many parts', `[${many(20_000, 'a', '.')}]`, /nested more than 50 levels deep/],
+    ['deep lists', `a = ${many(20_000, '[')}`, /excessively nested/],
+    ['much of it', many(1_100_000, '#'), /more than 1 MiB/],
+    ['a list of many lines', `[raymond]\nbudget = [\n${many(40_000, '1,\n')}]`, /budget/],
+    [
+      'many keys',
+      many(30_000, 'x').replace(/x/g, () => `k${Math.random()} = 1\n`.replace('.', '')),
+      /means nothing here/,
+    ],
+  ])('%s', (_, text, problem) => {
+    expect(problemsOf(text)).toMatch(problem);
   });
 });

@@ -6,7 +6,7 @@ import { COMMAND_TABLE } from '../../src/cli/command-table.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { parseRunOptions } from '../../src/cli/run-options.ts';
 import { CONFIG_OPTIONS, parseConfig } from '../../src/config/config.ts';
-import { DEFAULT_OPTIONS, flagOf, OPTION_TABLE, OPTIONS } from '../../src/core/options.ts';
+import { DEFAULT_OPTIONS, flagOf, OPTION_TABLE, OPTIONS } from '../../src/core/options/options.ts';
 import { newCliProject } from '../cli/cli-project.ts';
 
 const docs = (page: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'docs', page), 'utf8');

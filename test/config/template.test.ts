@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CONFIG_OPTIONS, parseConfig } from '../../src/config/config.ts';
 import { configTemplate } from '../../src/config/template.ts';
-import { OPTIONS } from '../../src/core/options.ts';
+import { OPTIONS } from '../../src/core/options/options.ts';
 
 const uncommented = (text: string): string => text.replace(/^#(?=\w)/gm, '');
 

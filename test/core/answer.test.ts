@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AnswerContext, interpretAnswer } from '../../src/core/answer.ts';
-import { findNamedFolders } from '../../src/core/answer-references.ts';
-import { fileInWorkflow, workflowNameOf } from '../../src/core/named-workflows.ts';
-import type { ResolvedTag } from '../../src/core/permitted-tags.ts';
-import type { PolicyEntry } from '../../src/core/policy.ts';
-import type { AnswerProblemKind } from '../../src/core/problem.ts';
-import { isWorkflowTag, startsWorkers, TAG_NAMES, TRANSITIONS } from '../../src/core/transitions/index.ts';
+import { type AnswerContext, interpretAnswer } from '../../src/core/answers/answer.ts';
+import { fileInWorkflow, workflowNameOf } from '../../src/language/named-workflows.ts';
+import type { PolicyEntry } from '../../src/language/policy.ts';
+import type { AnswerProblemKind } from '../../src/language/problem.ts';
+import { findNamedFolders } from '../../src/language/tags/answer-references.ts';
+import type { ResolvedTag } from '../../src/language/tags/permitted-tags.ts';
+import { isWorkflowTag, startsWorkers, TAG_NAMES, TRANSITIONS } from '../../src/language/transitions/index.ts';
 import { anyText, contextOf, entryOf, goOf, payloadEntry, SCOPE, scopeOf } from './builders.ts';
 
 type ExactTag = Omit<ResolvedTag, 'written'>;
@@ -151,7 +151,7 @@ describe('several forks', () => {
     expect(decide(text, contextOf())).toStrictEqual(go(tags));
   });
 
-  const DISAGREE = 'the forks do not agree on where their parent goes on:';
+  const DISAGREE = 'the forks do not agree on where their parent continues:';
 
   test.each<[string, string, Decision]>([
     [
@@ -183,7 +183,7 @@ describe('several forks', () => {
       wrong('several_tags', 'found 2 tags: `<fork next="N">W</fork>` (line 1) and `<result>` (line 2)'),
     ],
     [
-      'that nobody says how to go on from',
+      'that nobody says how to continue from',
       '<fork>W</fork><fork>W</fork>',
       wrong('missing_attribute', '`<fork>W</fork>` (line 1): `next="STATE"` is missing'),
     ],

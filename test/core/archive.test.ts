@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { ARCHIVE_LIMITS, archivedCount } from '../../src/core/archive.ts';
-import type { Answered, Began } from '../../src/core/signal.ts';
+import { ARCHIVE_LIMITS, archivedCount } from '../../src/core/run/archive.ts';
+import { withChange } from '../../src/core/run/change.ts';
+import type { Answered, Began } from '../../src/core/signals/signal.ts';
 import { step } from '../../src/core/step.ts';
-import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
-import { changeOf } from '../../src/store/change.ts';
-import { serializeRun } from '../../src/store/state-file.ts';
+import { TurnScheduler } from '../../src/core/turns/turn-scheduler.ts';
+import { serializeRun } from '../../src/storage/run-schema.ts';
 import { RunDriver, startRun } from './run-driver.ts';
 
-/** Answers for ever: the first state forks, and each worker does what `answers` says. */
+/** Answers forever: the first state forks, and each worker does what `answers` says. */
 class Dispatcher {
   run = startRun({ files: ['DISPATCH.sh'] });
   readonly names = new Set(['main']);
@@ -21,7 +21,7 @@ class Dispatcher {
     this.scope = { files: Object.keys(this.answers), platform: 'unix' } as const;
   }
 
-  /** Goes on until that many workers have been started. */
+  /** Continues until that many workers have been started. */
   forkUntil(count: number): this {
     const { scope } = this;
     while (this.names.size <= count) {
@@ -42,7 +42,8 @@ class Dispatcher {
   }
 
   private apply(signal: Began | Answered): void {
-    const next = step(this.run, signal);
+    const applied = withChange(this.run, step(this.run, signal));
+    const { step: next, change } = applied;
     for (const event of next.events) {
       if (event.kind !== 'agent_started') continue;
       if (this.names.has(event.agent)) throw new Error(`the name ${event.agent} is given twice`);
@@ -51,17 +52,17 @@ class Dispatcher {
     const isArchiving = next.run.archive !== this.run.archive;
     if (isArchiving || next.run.seq % 64 < 3) {
       const kind = isArchiving ? 'archiving' : 'other';
-      const { length } = JSON.stringify(changeOf(this.run, next));
+      const { length } = JSON.stringify(change);
       this.longestLine[kind] = Math.max(this.longestLine[kind], length);
     }
     this.run = next.run;
-    this.scheduler.update(signal, next);
+    this.scheduler.update(signal, applied);
   }
 }
 
 const forks = (count: number, state: string): string => `<fork next="DISPATCH" item="x">${state}</fork>`.repeat(count);
 
-describe('a dispatcher that forks for ever', () => {
+describe('a dispatcher that forks forever', () => {
   test('has a state file and journal lines that do not grow, over 100,000 forks', { timeout: 180_000 }, () => {
     const dispatcher = new Dispatcher(forks(20, 'WORKER'), { 'WORKER.sh': '<result>done</result>' });
     const { stateFileSize: sizeBefore } = dispatcher.forkUntil(10_000);

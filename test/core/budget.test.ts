@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sumClaudeTurns } from '../../src/core/agent-index.ts';
-import type { Run } from '../../src/core/run.ts';
-import type { Signal } from '../../src/core/signal.ts';
+import { sumClaudeTurns } from '../../src/core/run/agent-index.ts';
+import { withChange } from '../../src/core/run/change.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import type { Signal } from '../../src/core/signals/signal.ts';
 import { step } from '../../src/core/step.ts';
-import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
-import { parseRun, serializeRun } from '../../src/store/state-file.ts';
+import { TurnScheduler } from '../../src/core/turns/turn-scheduler.ts';
+import { parseRun, serializeRun } from '../../src/storage/run-schema.ts';
 import { RunDriver, scopeOfWorkflow, startRun } from './run-driver.ts';
 
 const WORKFLOW = { files: ['START.sh', 'ONE.md', 'TWO.md', 'DONE.sh'] };
@@ -39,9 +40,9 @@ function playFan({ workers, parallel, budgetMicros, prices, pick }: Fan): { run:
   const scheduler = new TurnScheduler(run);
   let mostAtOnce = 0;
   const say = (signal: Signal): void => {
-    const next = step(run, signal);
-    run = next.run;
-    scheduler.update(signal, next);
+    const applied = withChange(run, step(run, signal));
+    run = applied.step.run;
+    scheduler.update(signal, applied);
     const { count, capMicros, uncapped } = sumClaudeTurns(run.agents);
     mostAtOnce = Math.max(mostAtOnce, count);
     expect(uncapped).toBe(0);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { AnswerContext } from '../../src/core/answer.ts';
-import type { PolicyEntry } from '../../src/core/policy.ts';
-import type { Platform, Scope } from '../../src/core/state-names.ts';
-import type { Tag } from '../../src/core/tag.ts';
-import { TAG_NAMES, type TagName } from '../../src/core/transitions/index.ts';
-import type { TransitionTarget } from '../../src/core/transitions/transition.ts';
+import type { AnswerContext } from '../../src/core/answers/answer.ts';
+import type { PolicyEntry } from '../../src/language/policy.ts';
+import type { Platform, Scope } from '../../src/language/state-names.ts';
+import type { Tag } from '../../src/language/tags/tag.ts';
+import { TAG_NAMES, type TagName } from '../../src/language/transitions/index.ts';
+import type { TransitionTarget } from '../../src/language/transitions/transition.ts';
 
 export const scopeOf = (files: readonly string[], platform: Platform = 'unix'): Scope => ({ files, platform });
 

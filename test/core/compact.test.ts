@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Failed } from '../../src/core/signal.ts';
+import type { Failed } from '../../src/core/signals/signal.ts';
 import { RunDriver } from './run-driver.ts';
 
 const FILES = { files: ['START.md', 'A.md', 'B.md', 'S.sh'] };
@@ -43,7 +43,7 @@ describe('compact', () => {
     ]);
   });
 
-  test('goes on with a warning if there is no conversation yet', () => {
+  test('continues with a warning if there is no conversation yet', () => {
     const driver = new RunDriver({ files: ['S.sh', 'A.md'] }).answer('<compact>A</compact>', '<result>r</result>');
     expect(promptsOf(driver)).toStrictEqual(['S.sh state', 'A.md state']);
     expect(warningsOf(driver)).toStrictEqual(['S.sh: there is no conversation yet that <compact> could summarize']);
@@ -54,11 +54,11 @@ describe('compact', () => {
     expect(promptsOf(driver)).toStrictEqual(['START.md state', 'S.sh state', 'A.md state']);
   });
 
-  test('goes on as it is if Claude Code says why there is no summary', () => {
+  test('continues as it is if Claude Code says why there is no summary', () => {
     const driver = beforeCompaction().answer('Not enough messages to compact.', '<result>r</result>');
     expect(promptsOf(driver)).toStrictEqual(['START.md state', 'A.md compact', 'A.md state']);
     expect(warningsOf(driver)).toStrictEqual([
-      'A.md: the conversation could not be summarized (Not enough messages to compact.); it goes on as it is',
+      'A.md: the conversation could not be summarized (Not enough messages to compact.); it continues as it is',
     ]);
   });
 
@@ -66,11 +66,11 @@ describe('compact', () => {
     ...(
       ['prompt_too_long', 'invalid_request', 'refusal', 'max_turns', 'model', 'billing', 'session_lost'] as const
     ).map((kind) => [kind] as [typeof kind]),
-  ])('goes on as it is after a failure that does not pass by itself: %s', (kind) => {
+  ])('continues as it is after a failure that does not pass by itself: %s', (kind) => {
     const driver = beforeCompaction().answer({ fail: { kind, message: 'no' } }, '<result>r</result>');
     expect(promptsOf(driver)).toStrictEqual(['START.md state', 'A.md compact', 'A.md state']);
     expect(warningsOf(driver)).toStrictEqual([
-      'A.md: the conversation could not be summarized (no); it goes on as it is',
+      'A.md: the conversation could not be summarized (no); it continues as it is',
     ]);
     expect(driver.agent()).toMatchObject({ retries: 0, phase: { kind: 'ended' } });
   });

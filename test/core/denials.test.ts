@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adviseOnDenials, explainDenials, mergeDenials } from '../../src/core/denials.ts';
+import { adviseOnDenials, explainDenials, mergeDenials } from '../../src/core/run/denials.ts';
 import { RunDriver } from './run-driver.ts';
 
 test.each([
@@ -14,6 +14,16 @@ test.each([
   expect(adviseOnDenials('WORK.md', denials)).toBe(
     `to permit it, put \`allowed_tools: [${rules}]\` into WORK.md, or choose another --permission-mode`,
   );
+});
+
+test.each([
+  'Write(/a/.raymond/state/x.json)',
+  'Edit(.mcp.json)',
+  'Bash(mv .raymond x)',
+  'Write(sub/.claude/settings.json)',
+])('%s is never permitted', (denial) => {
+  expect(adviseOnDenials('WORK.md', [denial])).toBe('agents may not write there, as docs/security.md explains');
+  expect(adviseOnDenials('WORK.md', [denial, 'Bash(npm test)'])).toMatch(/^to permit it, .*\["Bash\(npm test\)"\]/);
 });
 
 test('only a few denials are named, and only as many are kept', () => {

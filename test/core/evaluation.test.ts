@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { due } from '../../src/core/due.ts';
-import { compilePattern } from '../../src/core/evaluator.ts';
-import type { Evaluator } from '../../src/core/policy.ts';
+import { due } from '../../src/core/turns/due.ts';
+import { compilePattern } from '../../src/language/evaluator.ts';
+import type { Evaluator } from '../../src/language/policy.ts';
 import { entryOf, payloadEntry } from './builders.ts';
 import { RunDriver, type TestWorkflow } from './run-driver.ts';
 
@@ -45,6 +45,11 @@ describe('a pattern', () => {
         why: 'the answer matches',
       },
     ]);
+  });
+
+  test('is no implicit transition: the pattern chose it, not the policy', () => {
+    const driver = driverOf(TODO).answer({ text: DONE, matches: [true] });
+    expect(driver.eventsOf('transition').at(-1)).toMatchObject({ implicit: false, choice: { by: 'evaluator' } });
   });
 
   test('confirms by not matching', () => {

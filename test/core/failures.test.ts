@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { due } from '../../src/core/due.ts';
-import { backOffMs, type FailureKind, REACTIONS } from '../../src/core/failure.ts';
-import type { PolicyEntry } from '../../src/core/policy.ts';
+import { due } from '../../src/core/turns/due.ts';
+import { backOffMs, type FailureKind, REACTIONS } from '../../src/language/failure.ts';
+import type { PolicyEntry } from '../../src/language/policy.ts';
 import { RunDriver, usd } from './run-driver.ts';
 
 const policy: PolicyEntry[] = [

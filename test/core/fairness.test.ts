@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Agent } from '../../src/core/agent.ts';
-import { getAgent, type Run } from '../../src/core/run.ts';
-import type { Signal } from '../../src/core/signal.ts';
+import type { Agent } from '../../src/core/run/agent.ts';
+import { withChange } from '../../src/core/run/change.ts';
+import { getAgent, type Run } from '../../src/core/run/run.ts';
+import type { Signal } from '../../src/core/signals/signal.ts';
 import { step } from '../../src/core/step.ts';
-import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
+import { TurnScheduler } from '../../src/core/turns/turn-scheduler.ts';
 import { scopeOfWorkflow, startRun } from './run-driver.ts';
 
 const WORKFLOW = { files: ['START.md', 'WORK.md', 'MORE.md', 'CHECK.sh'] };
@@ -49,9 +50,9 @@ function play(
   let run = startRun(WORKFLOW, { parallel, budgetMicros: 1e12 });
   const scheduler = new TurnScheduler(run);
   const say = (signal: Signal): void => {
-    const next = step(run, signal);
-    run = next.run;
-    scheduler.update(signal, next);
+    const applied = withChange(run, step(run, signal));
+    run = applied.step.run;
+    scheduler.update(signal, applied);
   };
   const answer = (agent: string, isScript: boolean): Signal => {
     const chosen = choose(agent, chance());
@@ -106,7 +107,7 @@ test('a parent goes before a worker that has not begun at most every second time
   );
 });
 
-test('nobody waits for ever, although no agent ever ends', () => {
+test('nobody waits forever, although no agent ever ends', () => {
   const choose = (agent: string, chance: number): string =>
     agent === 'main' && chance % 2 === 0 ? '<fork next="START">WORK</fork>' : '<goto>MORE</goto>';
   fc.assert(

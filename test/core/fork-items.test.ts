@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readForkItems } from '../../src/core/fork-items.ts';
+import { readForkItems } from '../../src/core/answers/fork-items.ts';
 import { RunDriver } from './run-driver.ts';
 
 const read = (file: string, text: string, as?: string) => readForkItems(file, text, as, 'unix');
@@ -100,12 +100,12 @@ describe('a fork-each', () => {
     ]);
   });
 
-  test('stands beside forks and other fork-eachs, and one tag says where the agent goes on', () => {
+  test('stands beside forks and other fork-eachs, and one tag says where the agent continues', () => {
     const driver = start('<fork-each in="items.txt">W</fork-each><fork>W</fork><goto>NEXT</goto>', 'a\nb\n');
     expect(driver.run.agents).toHaveLength(4);
   });
 
-  test('without items goes on, with a warning', () => {
+  test('without items continues, with a warning', () => {
     const driver = start('<fork-each in="items.txt">W</fork-each><join>NEXT</join>', '\n');
     expect(driver.eventsOf('warning').map(({ message }) => message)).toStrictEqual([
       'START.sh found no items for <fork-each>: no worker is started',
@@ -114,10 +114,10 @@ describe('a fork-each', () => {
     expect(driver.agent()).toMatchObject({ state: 'NEXT.sh', phase: { kind: 'ready' } });
   });
 
-  test('over a file that is missing pauses the agent of a script; once the file is there, it goes on', () => {
+  test('over a file that is missing pauses the agent of a script; once the file is there, it continues', () => {
     const driver = start('<fork-each in="items.txt">W</fork-each><goto>NEXT</goto>', null);
     expect(driver.eventsOf('agent_paused')[0]?.message).toBe(
-      'START.sh: its next step cannot be taken: `<fork-each>W</fork-each>` (line 1): `in` `items.txt`: there is no such file; once that is put right, a resume goes on without running the script again; `resume --retry` runs it again',
+      'START.sh: its next step cannot be taken: `<fork-each>W</fork-each>` (line 1): `in` `items.txt`: there is no such file; once that is put right, a resume continues without running the script again; `resume --retry` runs it again',
     );
   });
 
@@ -125,7 +125,7 @@ describe('a fork-each', () => {
     const items = 'x\n'.repeat(100_000);
     const driver = start('<fork-each in="items.txt">W</fork-each><goto>NEXT</goto>', items);
     expect(driver.eventsOf('agent_paused')[0]?.message).toContain(
-      'it starts 100000 workers, and one answer may start at most 1000 (`max_forks`); `resume` with a higher `--max-forks` goes on without running the script again',
+      'it starts 100000 workers, and one answer may start at most 1000 (`max_forks`); `resume` with a higher `--max-forks` continues without running the script again',
     );
     expect(driver.run.agents).toHaveLength(1);
   });

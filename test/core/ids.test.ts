@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isWorkerIdSpent, newRunId, nextWorkerId, runIdProblem } from '../../src/core/ids.ts';
+import { isWorkerIdSpent, newRunId, nextWorkerId, runIdProblem } from '../../src/core/run/ids.ts';
 
 const idOptions = (isTaken: (id: string) => boolean) => ({ isTaken, isUnambiguous: false });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { due } from '../../src/core/due.ts';
-import type { InterruptSignal } from '../../src/core/signal.ts';
+import type { InterruptSignal } from '../../src/core/signals/signal.ts';
+import { due } from '../../src/core/turns/due.ts';
 import { RunDriver } from './run-driver.ts';
 
 const interrupt = (text: string | null, agent = 'main'): InterruptSignal => ({
@@ -29,7 +29,7 @@ test.each([
   ['was ended', STOPPED],
   ['failed for another reason', { fail: { kind: 'transient', message: 'x' }, progress: 'answer' }],
   ['answered just then', '<goto>A</goto>'],
-] as const)('a turn that %s goes on with the words in its state and conversation', (_, reply) => {
+] as const)('a turn that %s continues with the words in its state and conversation', (_, reply) => {
   const driver = interrupted('Start over', reply);
   expect(driver.agent()).toMatchObject({ state: 'START.md', retries: 0, interruption: null });
   expect(nextTurn(driver)).toMatchObject({ prompt: { kind: 'said' }, words: [{ text: 'Start over' }] });
@@ -37,7 +37,7 @@ test.each([
   driver.begin('main');
   expect(driver.sessionsUsed).toStrictEqual(['new s1', 'resume s1']);
   driver.reply('main', '<goto>A</goto>');
-  expect(driver.agent()).toMatchObject({ state: 'A.md', said: [] });
+  expect(driver.agent()).toMatchObject({ state: 'A.md', messages: [] });
 });
 
 test('without words the person is asked, and the answer is the next prompt', () => {
@@ -53,7 +53,7 @@ test('without words the person is asked, and the answer is the next prompt', () 
   });
 });
 
-test('an empty answer lets it go on where it was', () => {
+test('an empty answer lets it continue where it was', () => {
   const driver = interrupted(null);
   const answer = { ask: 'main-1', text: ' ', by: 'anna@laptop', answeredAt: 11, files: [] };
   driver.apply({ kind: 'ask_answered', at: 12, agent: 'main', ...answer });
@@ -65,7 +65,7 @@ test('if the conversation has nothing of the turn, its prompt is sent again, aft
   expect(nextTurn(driver)).toMatchObject({ prompt: { kind: 'state' }, words: [{ text: 'Start over' }] });
 });
 
-test('a turn with only words that fails goes on if the conversation has them, else they are sent again', () => {
+test('a turn with only words that fails continues if the conversation has them, else they are sent again', () => {
   const driver = interrupted('Start over');
   driver.begin('main');
   driver.reply('main', { fail: { kind: 'lost', message: 'x' }, progress: 'none' });
@@ -87,11 +87,11 @@ test('what cannot be interrupted says why, and nothing changes', () => {
   expect(refusal(driver, interrupt('x', 'worker'))).toStrictEqual(['there is no agent worker']);
   driver.begin('main');
   expect(refusal(driver, interrupt('x'))).toStrictEqual([
-    'START.sh is a script, which cannot be interrupted and go on',
+    'START.sh is a script, which cannot be interrupted and continue',
   ]);
   driver.reply('main', '<goto>A</goto>');
   driver.begin('main');
-  expect(refusal(driver, interrupt(null))).toStrictEqual(['nobody is to be asked how it goes on (--on-ask fail)']);
+  expect(refusal(driver, interrupt(null))).toStrictEqual(['nobody is to be asked how it continues (--on-ask fail)']);
   driver.apply(interrupt('x'));
   expect(refusal(driver, { ...interrupt('y'), interrupt: 'i2' })).toStrictEqual(['main is being interrupted already']);
   driver.reply('main', STOPPED);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { due } from '../../src/core/due.ts';
-import type { WorkerResult } from '../../src/core/join-results.ts';
-import type { Run } from '../../src/core/run.ts';
-import { changeOf } from '../../src/store/change.ts';
+import type { WorkerResult } from '../../src/core/joins/join-results.ts';
+import { changeOf } from '../../src/core/run/change.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import { due } from '../../src/core/turns/due.ts';
 import { RunDriver, usd } from './run-driver.ts';
 
 const files = ['START.sh', 'W.sh', 'P.md', 'MERGE.sh', 'LATE.sh', 'READ.md'];
@@ -25,6 +25,18 @@ const summarize = ({ agent, status, result, error }: WorkerResult): string => `$
 const warningsOf = (driver: RunDriver) => driver.eventsOf('warning').map(({ message }) => message);
 
 describe('a join', () => {
+  test('that a resume follows keeps the workers that it has taken note of from continuing', () => {
+    const driver = new RunDriver(workflow, { budgetMicros: 1_000_000 }).answer('<fork next="READ">P</fork>');
+    driver.runTurn('main_p1', '<goto>P</goto>').runTurn('main_p1', '<goto>P</goto>');
+    driver.begin('main_p1');
+    expect(driver.agent('main_p1').phase.kind).toBe('limited');
+    driver.runTurn('main', { text: '<join>MERGE</join>', cost: usd(2) });
+    expect(driver.agent().phase.kind).toBe('withheld');
+    driver.resume({ budgetMicros: null });
+    expect(driver.agent('main_p1').phase.kind).toBe('limited');
+    expect(driver.eventsOf('agent_resumed').map(({ agent }) => agent)).toStrictEqual(['main']);
+  });
+
   test('waits for all workers, and hands their results over in the order of the forks', () => {
     const driver = started('<fork item="a">W</fork><fork item="b">W</fork><join>MERGE</join>');
     expect(driver.agent()).toMatchObject({
@@ -48,7 +60,7 @@ describe('a join', () => {
     expect(driver.run.status).toBe('completed');
   });
 
-  test('goes on in the same conversation', () => {
+  test('continues in the same conversation', () => {
     const driver = new RunDriver({ files: ['START.md', 'W.sh', 'MERGE.md'] });
     driver
       .answer('<fork>W</fork><join>MERGE</join>')
@@ -111,7 +123,7 @@ describe('a join', () => {
     expect(resultsOf(driver)).toStrictEqual(['main_w1 ended: up']);
   });
 
-  test('without workers goes on at once, with a warning', () => {
+  test('without workers continues at once, with a warning', () => {
     const driver = started('<join>MERGE</join>');
     expect(resultsOf(driver)).toStrictEqual([]);
     expect(warningsOf(driver)).toStrictEqual(['there is nothing to join: it has no worker that was not joined before']);
@@ -248,7 +260,7 @@ describe('a timeout', () => {
   });
 
   test.each([
-    ['timeout="10m"', '`timeout` needs `timeout_next="STATE"`, which says where to go on then'],
+    ['timeout="10m"', '`timeout` needs `timeout_next="STATE"`, which says where to continue then'],
     ['timeout_next="LATE"', '`timeout_next` needs a `timeout`'],
     [
       'timeout="soon" timeout_next="LATE"',
@@ -263,7 +275,7 @@ describe('a timeout', () => {
 });
 
 describe('`cancel="true"`', () => {
-  test('ends workers that are not needed any more: the agent goes on when their turns have ended', () => {
+  test('ends workers that are not needed any more: the agent continues when their turns have ended', () => {
     const driver = started('<fork>W</fork><fork>P</fork><fork>W</fork><join wait="any" cancel="true">MERGE</join>');
     driver.begin('main_p2');
     driver.runTurn('main_w1', '<result>1</result>');

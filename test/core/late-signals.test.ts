@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isDone } from '../../src/core/done-phase.ts';
-import { due } from '../../src/core/due.ts';
-import type { Run } from '../../src/core/run.ts';
+import { withChange } from '../../src/core/run/change.ts';
+import { isDone } from '../../src/core/run/done-phase.ts';
+import type { Run } from '../../src/core/run/run.ts';
 import { step } from '../../src/core/step.ts';
-import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
+import { due } from '../../src/core/turns/due.ts';
+import { TurnScheduler } from '../../src/core/turns/turn-scheduler.ts';
 import { action, CostMeter, signalOf, WORKFLOW } from './random-run.ts';
 import { startRun } from './run-driver.ts';
 
@@ -43,9 +44,9 @@ test('signals that were on their way at the same time can be applied one after t
           first.agent !== second.agent;
         for (const signal of isPair ? [first, second] : [first]) {
           if (signal === undefined) continue;
-          const next = step(run, signal, { kept: 1, batch: 2 });
-          run = next.run;
-          scheduler.update(signal, next);
+          const applied = withChange(run, step(run, signal, { kept: 1, batch: 2 }));
+          run = applied.step.run;
+          scheduler.update(signal, applied);
           expectTrueJoins(run);
           expect(due(run).length > 0).toBe(run.status === 'running');
           const agentsOf = (turns: readonly { agent: string }[]) => turns.map(({ agent }) => agent).sort();

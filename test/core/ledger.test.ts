@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { DEFAULT_OPTIONS } from '../../src/core/options/options.ts';
 import {
   averageMicros,
   EMPTY_LEDGER,
@@ -8,9 +9,8 @@ import {
   type Ledger,
   microsToUsd,
   usdToMicros,
-} from '../../src/core/ledger.ts';
-import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
-import { ledgerOf } from '../../src/core/run.ts';
+} from '../../src/core/run/ledger.ts';
+import { ledgerOf } from '../../src/core/run/run.ts';
 
 const costOf = (micros: number, estimated = false, canned = false): EnteredCost => ({
   micros,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { due } from '../../src/core/due.ts';
+import { due } from '../../src/core/turns/due.ts';
 import { RunDriver, usd } from './run-driver.ts';
 
 const LOOP = { files: ['LOOP.md', 'WORK.md', 'FREE.sh'] };
@@ -265,7 +265,9 @@ describe('forks of one answer', () => {
     expect(driver.agent().phase).toMatchObject({
       kind: 'paused',
       why: 'unfollowable',
-      message: expect.stringContaining('`resume` with a higher `--max-forks` goes on without running the script again'),
+      message: expect.stringContaining(
+        '`resume` with a higher `--max-forks` continues without running the script again',
+      ),
     });
     driver.resume({ maxForks: 4 });
     expect(driver.run.agents).toHaveLength(5);

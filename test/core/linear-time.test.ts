@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { interpretAnswer } from '../../src/core/answer.ts';
-import { createPrintReader } from '../../src/core/prints.ts';
-import { renderTemplate } from '../../src/core/template.ts';
+import { interpretAnswer } from '../../src/core/answers/answer.ts';
+import { createPrintReader } from '../../src/language/tags/prints.ts';
+import { renderTemplate } from '../../src/language/text/template.ts';
 import { contextOf, entryOf } from './builders.ts';
 import { FAR_BELOW_QUADRATIC, growthBetween } from './growth.ts';
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { WordProblem } from '../../src/core/claude-words.ts';
 import {
   BACKEND,
   BOOLEAN,
@@ -20,11 +19,12 @@ import {
   parseBackend,
   TEXTS,
   VARIABLES,
-} from '../../src/core/option-types.ts';
-import { DEFAULT_OPTIONS, flagOf, mergeOptions, OPTION_TABLE, overlayOptions } from '../../src/core/options.ts';
+} from '../../src/core/options/option-types.ts';
+import { DEFAULT_OPTIONS, flagOf, mergeOptions, OPTION_TABLE, overlayOptions } from '../../src/core/options/options.ts';
+import type { ValueProblem } from '../../src/language/claude-values.ts';
 
 const MODE = choice('keep', 'clear');
-const findProblem = (word: string): WordProblem => ({
+const findProblem = (word: string): ValueProblem => ({
   message: `${word} is unknown`,
   hint: 'Write y.',
   isCertain: true,

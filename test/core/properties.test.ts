@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Agent, recordedTurn } from '../../src/core/agent.ts';
-import { archivedCount } from '../../src/core/archive.ts';
-import { isDone } from '../../src/core/done-phase.ts';
-import { due } from '../../src/core/due.ts';
-import type { Event, Transitioned } from '../../src/core/event.ts';
-import type { FollowedTag } from '../../src/core/followed-tag.ts';
-import { GUARD_OUTCOMES } from '../../src/core/guards.ts';
-import type { Frame, Position } from '../../src/core/position.ts';
-import { getAgent, type Run } from '../../src/core/run.ts';
-import type { Signal } from '../../src/core/signal.ts';
+import { type Agent, recordedTurn } from '../../src/core/run/agent.ts';
+import { archivedCount } from '../../src/core/run/archive.ts';
+import { isDone } from '../../src/core/run/done-phase.ts';
+import type { Event, Transitioned } from '../../src/core/run/event.ts';
+import { getAgent, type Run } from '../../src/core/run/run.ts';
+import type { Signal } from '../../src/core/signals/signal.ts';
 import { initialEvents } from '../../src/core/step.ts';
-import { namesakeOf, startsWorkers } from '../../src/core/transitions/index.ts';
-import { parseRun, serializeRun } from '../../src/store/state-file.ts';
+import { due } from '../../src/core/turns/due.ts';
+import { GUARD_OUTCOMES } from '../../src/language/guards.ts';
+import type { Frame, Position } from '../../src/language/position.ts';
+import type { FollowedTag } from '../../src/language/tags/followed-tag.ts';
+import { namesakeOf, startsWorkers } from '../../src/language/transitions/index.ts';
+import { parseRun, serializeRun } from '../../src/storage/run-schema.ts';
 import { action, applyActions, CostMeter, missingAgents, WORKFLOW } from './random-run.ts';
 import { startRun } from './run-driver.ts';
 
@@ -40,6 +40,7 @@ test('the random runs reach every part of the interpreter', () => {
     'ask_answered',
     'ask_timed_out',
     'began',
+    'cost_found',
     'failed',
     'heard',
     'home_lost',
@@ -55,6 +56,7 @@ test('the random runs reach every part of the interpreter', () => {
     'worktree_closed',
     'worktree_made',
     'worktree_refused',
+    'worktrees_discarded',
   ]);
   expect([...kinds].sort()).toStrictEqual(
     [
@@ -77,6 +79,7 @@ test('the random runs reach every part of the interpreter', () => {
       'agent_cancelled',
       'archived',
       'cancelling',
+      'cost_corrected',
       'joined',
       'joining',
       'phase cancelled',
@@ -92,6 +95,7 @@ test('the random runs reach every part of the interpreter', () => {
       'phase withheld',
       'phase worktree',
       'rehomed',
+      'worktree_discarded',
       'worktree_leaving',
       'worktree_left',
       'worktree_opening',
@@ -138,13 +142,13 @@ const newHomeOf = (signal: Signal): string | undefined =>
   signal.kind === 'worktree_made' ? signal.home : signal.kind === 'home_lost' ? (signal.to ?? undefined) : undefined;
 
 test('an agent begins where its parent is, and moves only into a worktree that was made elsewhere, or when its home is gone', () => {
-  const started = { ...fresh(), agents: fresh().agents.map((agent) => ({ ...agent, home: 'w1' })) };
+  const started = { ...fresh(), agents: fresh().agents.map((agent) => ({ ...agent, node: 'w1' })) };
   let moves = 0;
   fc.assert(
     fc.property(story, (actions) => {
       applyActions(started, actions, new CostMeter(), (before, signal, after) => {
-        const home = (run: Run, id: string | null) => run.agents.find((agent) => agent.id === id)?.home;
-        for (const { id, parent, home: found } of after.agents) {
+        const home = (run: Run, id: string | null) => run.agents.find((agent) => agent.id === id)?.node;
+        for (const { id, parent, node: found } of after.agents) {
           const expected = home(before, id) ?? home(before, parent);
           const moved = 'agent' in signal && signal.agent === id ? newHomeOf(signal) : undefined;
           if (found !== expected) moves += 1;
@@ -154,6 +158,34 @@ test('an agent begins where its parent is, and moves only into a worktree that w
     }),
   );
   expect(moves).toBeGreaterThan(0);
+});
+
+test('a run comes to rest only once its clone was left, however it ended and was resumed', () => {
+  const ends = new Set<string>();
+  fc.assert(
+    fc.property(story, (actions) => {
+      let isOpen = false;
+      applyActions(fresh(), actions, new CostMeter(), (_before, _signal, { status, workspace }, events) => {
+        for (const { kind } of events) {
+          if (kind === 'workspace_opened') isOpen = true;
+          if (kind === 'workspace_left') isOpen = false;
+          if (kind === 'run_ended') expect(isOpen).toBe(false);
+        }
+        if (status === 'running') return;
+        ends.add(status);
+        expect(workspace?.kind === 'left' || workspace?.place === null).toBe(true);
+      });
+    }),
+    { numRuns: 1000 },
+  );
+  expect([...ends].sort()).toStrictEqual([
+    'budget_exceeded',
+    'completed',
+    'failed',
+    'iteration_limit',
+    'paused',
+    'waiting',
+  ]);
 });
 
 test('a step never changes its arguments', () => {
@@ -224,10 +256,16 @@ test('the ledger equals the sum of all reported and estimated costs', () => {
       expect(run.ledger.spentMicros).toBe(meter.paidMicros);
       expect(sum([...archived, ...run.agents].map(({ costMicros }) => costMicros))).toBe(meter.paidMicros);
       expect(sum(Object.values(run.ledger.states).map(({ micros }) => micros))).toBe(meter.paidMicros);
-      expect(sum(events.map((event) => (event.kind === 'turn_ended' ? event.costMicros : 0)))).toBe(meter.paidMicros);
+      expect(sum(events.map(chargeOf))).toBe(meter.paidMicros);
     }),
   );
 });
+
+/** What an event adds to the costs of its run. */
+function chargeOf(event: Event): number {
+  if (event.kind === 'cost_corrected') return event.costMicros - event.formerMicros;
+  return event.kind === 'turn_ended' ? event.costMicros : 0;
+}
 
 test('no paid turn starts once the budget is used up, and never more than `parallel` at once', () => {
   fc.assert(
@@ -245,7 +283,7 @@ test('no paid turn starts once the budget is used up, and never more than `paral
   );
 });
 
-test('a join takes note of each worker once, of its own workers only, and of none that can still go on', () => {
+test('a join takes note of each worker once, of its own workers only, and of none that can still continue', () => {
   fc.assert(
     fc.property(story, (actions) => {
       applyActions(fresh(), actions, new CostMeter(), (before, _signal, after) => {
@@ -508,7 +546,7 @@ test('what was said is delivered until a conversation has it, and not once more'
         }
         for (const [said, id] of waiting) {
           const agent = after.agents.find((each) => each.id === id);
-          const kept = agent?.said.find((each) => each.id === said);
+          const kept = agent?.messages.find((each) => each.id === said);
           if (kept !== undefined) {
             // It is with a turn only as long as that runs.
             if (kept.turn !== null)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { due } from '../../src/core/due.ts';
-import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../../src/core/options.ts';
-import { dropPassedWindows, findReserveHold, mergeQuota, parallelTurns, type Quota } from '../../src/core/quota.ts';
+import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../../src/core/options/options.ts';
+import { dropPassedWindows, findReserveHold, mergeQuota, parallelTurns, type Quota } from '../../src/core/run/quota.ts';
+import { due } from '../../src/core/turns/due.ts';
 import { RunDriver } from './run-driver.ts';
 
 const HOUR_MS = 3_600_000;
@@ -120,14 +120,16 @@ describe('a run that hears of its quota', () => {
     expect(driver.events.at(-1)).toMatchObject({ kind: 'quota', parallel: 4 });
   });
 
-  test('sleeps from the reserve on, and goes on after the reset', () => {
+  test('sleeps from the reserve on, and continues after the reset', () => {
     const driver = report(new RunDriver(FLOW, { reserve: 20 }), quota(80));
     const message = '80 % of the 5-hour window is used, and 20 % is kept for you (--reserve).';
     const untilMs = driver.run.hold?.untilMs ?? 0;
     expect(driver.run.hold).toStrictEqual({ untilMs, message, reserve: true });
     expect(untilMs - (1000 + HOUR_MS)).toBeGreaterThanOrEqual(0);
     expect(untilMs - (1000 + HOUR_MS)).toBeLessThan(10_000);
-    expect(due(driver.run)).toStrictEqual([{ kind: 'sleep', agent: 'main', why: 'usage_limit', untilMs }]);
+    expect(due(driver.run)).toStrictEqual([
+      { kind: 'sleep', agent: 'main', why: 'usage_limit', untilMs, mostMs: expect.any(Number) },
+    ]);
     driver.apply({ kind: 'woke', at: untilMs, agent: 'main' });
     expect([driver.run.hold, driver.run.quota?.windows, claudeTurns(driver)]).toStrictEqual([null, {}, 1]);
   });
@@ -141,7 +143,7 @@ describe('a run that hears of its quota', () => {
     expect(driver.run.status).toBe('completed');
   });
 
-  test('goes on at once if another account is in use', () => {
+  test('continues at once if another account is in use', () => {
     const driver = report(new RunDriver(FLOW, { reserve: 20 }), quota(80));
     report(driver, quota(10, { account: 'b' }));
     expect([driver.run.hold, claudeTurns(driver)]).toStrictEqual([null, 1]);
@@ -190,8 +192,7 @@ describe('a run that hears of its quota', () => {
   test('that is resumed without a reserve, or with another account, does not wait', () => {
     const resume = (more: object) => {
       const driver = report(new RunDriver(FLOW, { reserve: 20 }), quota(80));
-      const scope = { files: FLOW.files, platform: 'unix' } as const;
-      driver.apply({ kind: 'resumed', at: 2000, options: {}, retry: false, scope, folders: {}, ...more });
+      driver.apply({ kind: 'resumed', at: 2000, options: {}, retry: false, lookedUp: {}, ...more });
       return claudeTurns(driver);
     };
     expect(resume({})).toBe(0);
@@ -213,7 +214,7 @@ test('a usage limit that ends days later pauses the run, however it was met', ()
   expect(new RunDriver(FLOW, { maxWaitMs: 7 * DAY_MS }).answer({ fail }).run.status).toBe('running');
 });
 
-test('a hold whose sleeper a join needed no more does not last for ever', () => {
+test('a hold whose sleeper a join needed no more does not last forever', () => {
   const driver = new RunDriver(FLOW, { parallel: 3 }).answer(
     '<fork>A</fork><fork>A</fork><join wait="any" cancel="true">START</join>',
   );

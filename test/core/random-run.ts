@@ -1,18 +1,18 @@
 import fc from 'fast-check';
-import type { Agent } from '../../src/core/agent.ts';
-import type { AskTurn } from '../../src/core/ask-turn.ts';
-import { due, type Turn } from '../../src/core/due.ts';
-import type { Event } from '../../src/core/event.ts';
-import { type FailureKind, REACTIONS } from '../../src/core/failure.ts';
-import type { Guards } from '../../src/core/guards.ts';
-import type { CostReport } from '../../src/core/ledger.ts';
-import { fileInWorkflow, type NamedWorkflows } from '../../src/core/named-workflows.ts';
-import type { Evaluator, PolicyEntry, Rules } from '../../src/core/policy.ts';
-import type { Quota } from '../../src/core/quota.ts';
-import type { Run } from '../../src/core/run.ts';
-import type { Resumed, Signal } from '../../src/core/signal.ts';
+import type { Agent } from '../../src/core/run/agent.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import type { CostReport } from '../../src/core/run/ledger.ts';
+import type { Quota } from '../../src/core/run/quota.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import type { Resumed, Signal, WorktreesDiscarded } from '../../src/core/signals/signal.ts';
 import { step } from '../../src/core/step.ts';
-import type { WorkspaceTurn } from '../../src/core/worktree-turns.ts';
+import type { AskTurn } from '../../src/core/turns/ask-turn.ts';
+import { due, type Turn } from '../../src/core/turns/due.ts';
+import type { WorkspaceTurn } from '../../src/core/turns/worktree-turns.ts';
+import { type FailureKind, REACTIONS } from '../../src/language/failure.ts';
+import type { Guards } from '../../src/language/guards.ts';
+import { fileInWorkflow, type NamedWorkflows } from '../../src/language/named-workflows.ts';
+import type { Evaluator, PolicyEntry, Rules } from '../../src/language/policy.ts';
 import { scopeOfWorkflow } from './run-driver.ts';
 
 /** A workflow with prompts, a script and a state with a policy, where any state may follow any other. */
@@ -220,11 +220,18 @@ export class CostMeter {
 }
 
 /** What a full disk may have kept from being reported: up to the average of the state, or of the run where there is none. */
-function lostMicros({ ledger }: Run, state: string, reported: number): number {
-  const ofState = ledger.states[state];
-  const known =
-    ofState !== undefined && ofState.micros > 0 ? ofState : { micros: ledger.spentMicros, turns: ledger.turns };
-  return Math.max(0, Math.round(known.micros / Math.max(1, known.turns)) - reported);
+function lostMicros(
+  { ledger: { states, spentMicros, turns, unknown = [] } }: Run,
+  state: string,
+  reported: number,
+): number {
+  const average = (all: { readonly micros: number; readonly turns: number }, left: typeof unknown): number =>
+    (all.micros - left.reduce((sum, { micros }) => sum + micros, 0)) / Math.max(1, all.turns - left.length);
+  const ofState = average(
+    states[state] ?? { micros: 0, turns: 0 },
+    unknown.filter((each) => each.state === state),
+  );
+  return Math.max(0, Math.round(ofState || average({ micros: spentMicros, turns }, unknown)) - reported);
 }
 
 /** The signal that an action produces in this run; undefined if no turn is due. */
@@ -234,6 +241,10 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
   const isAboutWords = ['say', 'hear', 'interrupt'].includes(action.interlude ?? '');
   const words = isAboutWords ? wordsSignal(run, action, at) : undefined;
   if (words !== undefined) return words;
+  if (run.status !== 'running' && action.pick % 4 === 0) {
+    const worktrees = discardableWorktrees(run);
+    if (worktrees.length > 0) return { kind: 'worktrees_discarded', at, worktrees };
+  }
   if (action.interlude === 'stop') return { kind: 'stopped', at, by: 'stopped' };
   if (action.interlude === 'resume' || run.status !== 'running') {
     return {
@@ -248,10 +259,16 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
       ...(action.pick % 5 === 0 && { quota: null }),
       ...questionEnds(run, action, at),
       retry: action.denied,
-      scope,
-      folders: {},
-      matches: Object.fromEntries(run.agents.map(({ id }) => [id, [false, null, null]])),
+      lookedUp: Object.fromEntries(
+        run.agents.map(({ id }) => [id, { scope, folders: {}, matches: [false, null, null] }]),
+      ),
     };
+  }
+  const [unknown] = run.ledger.unknown ?? [];
+  if (unknown !== undefined && action.pick % 4 === 1) {
+    meter.paidMicros -= unknown.micros;
+    const cost = meter.add(action.killed ? 'estimated' : 'reported', action.micros);
+    return { kind: 'cost_found', at, about: { agent: unknown.agent }, turn: unknown.turn, cost };
   }
   const quota = quotaOf(action, at);
   if (quota !== undefined && !action.killed) return { kind: 'quota_reported', at, quota };
@@ -260,16 +277,16 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
   if (turn === undefined) return undefined;
   const { agent } = turn;
   if (turn.kind === 'workspace') return signalOfWorkspace(turn, action, at);
-  if ('home' in turn && turn.home !== null && action.killed && action.pick % 3 === 0) {
+  if ('node' in turn && turn.node !== null && action.killed && action.pick % 3 === 0) {
     const mayHaveRun = action.progress !== 'none';
     if (mayHaveRun && turn.kind === 'claude' && turn.record !== null)
-      meter.paidMicros += lostMicros(run, turn.evaluates?.state ?? turn.state, 0);
+      meter.paidMicros += turn.record.capMicros ?? lostMicros(run, turn.evaluates?.state ?? turn.state, 0);
     return {
       kind: 'home_lost',
       at,
       agent,
-      home: turn.home,
-      to: action.denied ? `${turn.home}x` : null,
+      home: turn.node,
+      to: action.denied ? `${turn.node}x` : null,
       mayHaveRun,
       jitter: 0.5,
     };
@@ -331,6 +348,16 @@ export function signalOf(run: Run, action: Action, meter: CostMeter): Signal | u
   };
 }
 
+/** The worktrees of a run at rest that somebody may discard. */
+const discardableWorktrees = ({ agents, workspace }: Run): WorktreesDiscarded['worktrees'] => [
+  ...agents.flatMap(({ id, worktree }) =>
+    worktree?.kind === 'closed' && worktree.kept ? [{ agent: id, path: worktree.path, branch: worktree.branch }] : [],
+  ),
+  ...(workspace?.kind === 'left' && workspace.content.kept
+    ? [{ agent: 'main', path: workspace.place.path, branch: workspace.place.branch }]
+    : []),
+];
+
 /** The clone of a run is made, refused, or left: pushed or not. */
 function signalOfWorkspace(
   { isWanted, isOver }: WorkspaceTurn,
@@ -352,11 +379,12 @@ function signalOfWorkspace(
 
 /** A person says something to some agent, or an agent hears what was written into its turn; undefined if there is nothing to hear. */
 function wordsSignal({ agents, seq }: Run, { interlude, pick, killed }: Action, at: number): Signal | undefined {
-  const isWritten = ({ said }: Agent): boolean => said.some(({ turn, heard }) => turn !== null && !heard);
+  const isWritten = ({ messages }: Agent): boolean =>
+    messages.some(({ turn, delivered }) => turn !== null && !delivered);
   const agent = interlude === 'hear' ? agents.find(isWritten) : agents[pick % agents.length];
   if (agent === undefined) return undefined;
   const about = { agent: agent.id };
-  const written = agent.said.find(({ turn, heard }) => turn !== null && !heard);
+  const written = agent.messages.find(({ turn, delivered }) => turn !== null && !delivered);
   if (interlude === 'hear') return written && { kind: 'heard', at, about, said: written.id };
   const words = { said: `w${seq}`, text: `words ${seq}`, by: 'anna@laptop', saidAt: at - 1 };
   const { said: interrupt, text, by, saidAt } = words;
@@ -400,7 +428,7 @@ export function applyActions(
   run: Run,
   actions: readonly Action[],
   meter: CostMeter,
-  onStep?: (before: Run, signal: Signal, after: Run, events: readonly Event[], others: readonly string[]) => void,
+  onStep?: (before: Run, signal: Signal, after: Run, events: readonly Event[]) => void,
 ): { run: Run; events: Event[]; archived: Agent[] } {
   const events: Event[] = [];
   const archived: Agent[] = [];
@@ -410,7 +438,7 @@ export function applyActions(
     if (signal === undefined) continue;
     const next = step(now, signal, FEW_AGENTS);
     if (next.run.archive !== now.archive) archived.push(...missingAgents(now, next.run));
-    onStep?.(now, signal, next.run, next.events, next.others ?? []);
+    onStep?.(now, signal, next.run, next.events);
     events.push(...next.events);
     now = next.run;
   }

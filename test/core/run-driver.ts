@@ -1,14 +1,16 @@
-import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/core/archive.ts';
-import { type ClaudeTurn, due, type ScriptTurn, type Turn } from '../../src/core/due.ts';
-import { compilePattern, type PatternMatch } from '../../src/core/evaluator.ts';
-import type { Event, Step } from '../../src/core/event.ts';
-import type { CostReport } from '../../src/core/ledger.ts';
-import { DEFAULT_OPTIONS, type Options } from '../../src/core/options.ts';
-import type { Rules } from '../../src/core/policy.ts';
-import { getAgent, newRun, type Run } from '../../src/core/run.ts';
-import type { Answered, Failed, Resumed, Signal } from '../../src/core/signal.ts';
-import type { Scope } from '../../src/core/state-names.ts';
+import type { LookedUp } from '../../src/core/answers/looked-up.ts';
+import { DEFAULT_OPTIONS, type Options } from '../../src/core/options/options.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/core/run/archive.ts';
+import type { Event, Step } from '../../src/core/run/event.ts';
+import type { CostReport } from '../../src/core/run/ledger.ts';
+import { getAgent, newRun, type Run } from '../../src/core/run/run.ts';
+import type { Answered, Failed, Signal } from '../../src/core/signals/signal.ts';
 import { initialEvents, step } from '../../src/core/step.ts';
+import { type ClaudeTurn, due, type ScriptTurn, type Turn } from '../../src/core/turns/due.ts';
+import { compilePattern, type PatternMatch } from '../../src/language/evaluator.ts';
+import type { NamedFolders } from '../../src/language/named-folders.ts';
+import type { Rules } from '../../src/language/policy.ts';
+import type { Scope } from '../../src/language/state-names.ts';
 
 /** The part of a workflow that the interpreter uses: its files and their frontmatter. */
 export interface TestWorkflow {
@@ -36,7 +38,9 @@ type WorkTurn = ClaudeTurn | ScriptTurn;
 /** How a turn ends: with an answer or with a failure. */
 export type Reply =
   | Partial<Answered>
-  | ({ fail: Failed['failure'] } & Partial<Pick<Failed, 'progress' | 'cost' | 'reportedSession' | 'denials'>>);
+  | ({ fail: Failed['failure'] } & Partial<
+      Pick<Failed, 'progress' | 'cost' | 'reportedSession' | 'model' | 'denials'>
+    >);
 
 /** Drives a run by hand, one turn after the other, and collects its events. */
 export class RunDriver {
@@ -114,8 +118,12 @@ export class RunDriver {
     return this;
   }
 
-  resume(options: Partial<Options> = {}, retry = false, folders: Resumed['folders'] = {}): this {
-    this.apply({ kind: 'resumed', at: this.tick(), options, retry, scope: scopeOfWorkflow(this.workflow), folders });
+  resume(options: Partial<Options> = {}, retry = false, folders: Readonly<Record<string, NamedFolders>> = {}): this {
+    const scope = scopeOfWorkflow(this.workflow);
+    const lookedUp = Object.fromEntries(
+      this.run.agents.map(({ id }): [string, LookedUp] => [id, { scope, folders: folders[id] ?? {} }]),
+    );
+    this.apply({ kind: 'resumed', at: this.tick(), options, retry, lookedUp });
     return this;
   }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type ClaudeTurn, due } from '../../src/core/due.ts';
-import type { SaidSignal } from '../../src/core/signal.ts';
+import type { SaidSignal } from '../../src/core/signals/signal.ts';
+import { type ClaudeTurn, due } from '../../src/core/turns/due.ts';
 import { RunDriver } from './run-driver.ts';
 
 const say = (text: string, isReachable = true, agent = 'main'): SaidSignal => ({
@@ -16,7 +16,7 @@ const say = (text: string, isReachable = true, agent = 'main'): SaidSignal => ({
 
 const hear = (said: string) => ({ kind: 'heard', at: 10, about: { agent: 'main' }, said }) as const;
 
-const wordsOf = ({ run }: RunDriver): readonly string[] =>
+const messagesFor = ({ run }: RunDriver): readonly string[] =>
   due(run).flatMap((turn) => (turn.kind === 'claude' ? (turn as ClaudeTurn).words.map(({ text }) => text) : []));
 
 test('what is said is written into a running turn that can be reached, and is gone once it was heard', () => {
@@ -41,8 +41,8 @@ test('what is said is written into a running turn that can be reached, and is go
   ]);
   expect(driver.apply(hear('H')).events).toStrictEqual([]);
   driver.reply('main', '<goto>A</goto>');
-  expect(driver.agent('main').said).toStrictEqual([]);
-  expect(wordsOf(driver)).toStrictEqual([]);
+  expect(driver.agent('main').messages).toStrictEqual([]);
+  expect(messagesFor(driver)).toStrictEqual([]);
 });
 
 test('what was written and not heard is put before the next prompt, after what was said before', () => {
@@ -51,13 +51,13 @@ test('what was written and not heard is put before the next prompt, after what w
   driver.apply(say('First'));
   driver.apply(say('Second', false));
   driver.reply('main', '<goto>A</goto>');
-  expect(wordsOf(driver)).toStrictEqual(['First', 'Second']);
+  expect(messagesFor(driver)).toStrictEqual(['First', 'Second']);
   driver.begin('main');
   expect(
     driver.events.flatMap((event) => (event.kind === 'said_delivered' ? [event.said, event.via] : [])),
   ).toStrictEqual(['F', 'prompt', 'S', 'prompt']);
   driver.reply('main', '<result>x</result>');
-  expect(driver.agent('main').said).toStrictEqual([]);
+  expect(driver.agent('main').messages).toStrictEqual([]);
 });
 
 test('a turn that never got its prompt leaves what was said for the next attempt; one that did has it', () => {
@@ -65,10 +65,10 @@ test('a turn that never got its prompt leaves what was said for the next attempt
   driver.apply(say('Hello', false));
   driver.begin('main');
   driver.reply('main', { fail: { kind: 'lost', message: 'gone' }, progress: 'none' });
-  expect(wordsOf(driver)).toStrictEqual(['Hello']);
+  expect(messagesFor(driver)).toStrictEqual(['Hello']);
   driver.begin('main');
   driver.reply('main', { fail: { kind: 'lost', message: 'gone' }, progress: 'prompt' });
-  expect(wordsOf(driver)).toStrictEqual([]);
+  expect(messagesFor(driver)).toStrictEqual([]);
 });
 
 test('a script, a summary and an evaluator do not hear; the next prompt does', () => {
@@ -76,7 +76,7 @@ test('a script, a summary and an evaluator do not hear; the next prompt does', (
   driver.begin('main');
   expect(driver.apply(say('Hello')).events).toMatchObject([{ turn: null, refused: null }]);
   driver.reply('main', '<goto>A</goto>');
-  expect(wordsOf(driver)).toStrictEqual(['Hello']);
+  expect(messagesFor(driver)).toStrictEqual(['Hello']);
 });
 
 test('the same words are taken up once, and nobody hears after the end', () => {

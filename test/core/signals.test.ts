@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { replaceAgent } from '../../src/core/agent-index.ts';
-import type { Signal } from '../../src/core/signal.ts';
+import { replaceAgent } from '../../src/core/run/agent-index.ts';
 import { keptAnswers } from '../../src/core/signals/resumed.ts';
+import type { Signal } from '../../src/core/signals/signal.ts';
 import { RunDriver, usd } from './run-driver.ts';
 
 const files = ['START.md', 'WORK.md', 'S.sh'];
@@ -42,14 +42,14 @@ test('warnings that come with a turn are told before it starts', () => {
 });
 
 describe('a conversation that Claude Code chose instead of ours', () => {
-  test('is the one that the agent goes on in, and a warning says so', () => {
+  test('is the one that the agent continues in, and a warning says so', () => {
     const driver = new RunDriver({ files }).answer({ text: '<goto>WORK</goto>', reportedSession: 'other' });
     expect(driver.agent().session).toStrictEqual({ kind: 'open', id: 'other' });
     expect(driver.eventsOf('turn_ended')).toMatchObject([{ session: 'other' }]);
     expect(driver.eventsOf('warning')).toMatchObject([
       {
         message:
-          'START.md: Claude Code used the conversation other instead of the one it was given; the agent goes on in that one',
+          'START.md: Claude Code used the conversation other instead of the one it was given; the agent continues in that one',
       },
     ]);
   });
@@ -140,7 +140,7 @@ describe('turns that the journal has no record of', () => {
     expect(driver.run.ledger.spentMicros).toBe(0);
   });
 
-  test('are entered with their costs, and the agent goes on behind them in its own state', () => {
+  test('are entered with their costs, and the agent continues behind them in its own state', () => {
     const driver = new RunDriver({ files }).answer('<goto>START</goto>');
     driver.apply(report(true));
     expect(driver.agent()).toMatchObject({ state: 'START.md', turns: 3, phase: { kind: 'ready' } });
@@ -160,10 +160,4 @@ describe('turns that the journal has no record of', () => {
     driver.begin('main');
     expect(() => driver.apply(report(true))).toThrow('main is running: it is not about to begin a turn');
   });
-});
-
-test('a forced transition of a script is taken, whatever it prints', () => {
-  const rules = { policy: [{ tag: 'goto', target: 'WORK.md', attributes: {} }], forceImplicit: true } as const;
-  const driver = new RunDriver({ files: ['S.sh', 'WORK.md'], rules: { 'S.sh': rules } }).answer('<result>x</result>');
-  expect(driver.eventsOf('transition')).toMatchObject([{ to: 'WORK.md', implicit: true }]);
 });

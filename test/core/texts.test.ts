@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { hasWildcard, matchesGlob } from '../../src/core/glob.ts';
-import { formatJson, tryParseJson } from '../../src/core/json.ts';
-import { memoize, memoizeByName } from '../../src/core/memoize.ts';
-import { isNotDocFile } from '../../src/core/state-names.ts';
-import { firstLine } from '../../src/core/text.ts';
-import { comparePositions, WHOLE_FILE } from '../../src/core/text-position.ts';
+import { isNotDocFile } from '../../src/language/state-names.ts';
+import { hasWildcard, matchesGlob } from '../../src/language/text/glob.ts';
+import { formatJson, tryParseJson } from '../../src/language/text/json.ts';
+import { memoize, memoizeByName } from '../../src/language/text/memoize.ts';
+import { firstLine } from '../../src/language/text/text.ts';
+import { comparePositions, WHOLE_FILE } from '../../src/language/text/text-position.ts';
 
 test.each([
   ['/a/b', '/a/b', true],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countTokens, NO_TOKENS, splitCost, sumTokens } from '../../src/core/tokens.ts';
+import { countTokens, NO_TOKENS, splitCost, sumTokens } from '../../src/core/run/tokens.ts';
 import { RunDriver } from './run-driver.ts';
 
 const tokens = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 };

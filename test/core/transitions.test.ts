@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PolicyEntry } from '../../src/core/policy.ts';
+import type { PolicyEntry } from '../../src/language/policy.ts';
 import { RunDriver } from './run-driver.ts';
 
 const workflow = (...files: string[]) => ({ files });

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { recordedTurn } from '../../src/core/agent.ts';
-import { countPhases, indexOfAgent, sumClaudeTurns } from '../../src/core/agent-index.ts';
-import { due, type Turn } from '../../src/core/due.ts';
-import { getAgent, type Run } from '../../src/core/run.ts';
+import { recordedTurn } from '../../src/core/run/agent.ts';
+import { countPhases, indexOfAgent, sumClaudeTurns } from '../../src/core/run/agent-index.ts';
+import { withChange } from '../../src/core/run/change.ts';
+import { getAgent, type Run } from '../../src/core/run/run.ts';
+import { WORKSPACE } from '../../src/core/run/workspace.ts';
 import { step } from '../../src/core/step.ts';
-import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
-import { WORKSPACE } from '../../src/core/workspace.ts';
+import { due, type Turn } from '../../src/core/turns/due.ts';
+import { TurnScheduler } from '../../src/core/turns/turn-scheduler.ts';
 import { action, applyActions, CostMeter, WORKFLOW } from './random-run.ts';
 import { startRun } from './run-driver.ts';
 
@@ -47,16 +48,19 @@ test('the scheduler has the same turns as `due` after every step', () => {
       const run = fresh();
       const agenda = new TurnScheduler(run);
       const attended = new Set<string>();
-      applyActions(run, actions, new CostMeter(), (before, signal, after, _events, others) => {
-        agenda.update(signal, { run: after, others });
+      applyActions(run, actions, new CostMeter(), (before, signal, after, events) => {
+        agenda.update(signal, withChange(before, { run: after, events }));
         if ('agent' in signal) attended.delete(signal.agent);
         if (signal.kind.startsWith('workspace_')) attended.delete(WORKSPACE);
         // What was started for an agent is forgotten if another step than its own leaves it without a turn.
-        for (const id of others) {
-          const { phase } = getAgent(after, id);
+        for (const { id, phase } of after.agents) {
           const isChanged = before.agents.find((agent) => agent.id === id)?.phase !== phase;
           if (isChanged && recordedTurn(phase) === null) attended.delete(id);
         }
+        // Nobody waits for the sleeps of a run that has ended.
+        if (before.status === 'running' && after.status !== 'running')
+          for (const { id, phase } of after.agents)
+            if (phase.kind === 'sleeping' || phase.kind === 'joining') attended.delete(id);
         expect(byKind(agenda.due())).toStrictEqual(byKind(due(after, attended)));
         for (const { agent } of agenda.due().filter(isSleepOrRecorded)) {
           if (!coins.next().value) continue;
@@ -77,8 +81,8 @@ test('a new scheduler, as after a crash, has the same turns as one that followed
     fc.property(story, (actions) => {
       const run = fresh();
       const agenda = new TurnScheduler(run);
-      applyActions(run, actions, new CostMeter(), (_before, signal, after, _events, others) => {
-        agenda.update(signal, { run: after, others });
+      applyActions(run, actions, new CostMeter(), (before, signal, after, events) => {
+        agenda.update(signal, withChange(before, { run: after, events }));
         expect(byKind(agenda.due())).toStrictEqual(byKind(new TurnScheduler(after).due()));
       });
     }),
@@ -88,9 +92,10 @@ test('a new scheduler, as after a crash, has the same turns as one that followed
 test('a signal about the whole run may change every agent', () => {
   fc.assert(
     fc.property(story, (actions) => {
-      const scheduler = new TurnScheduler(fresh());
+      const before = fresh();
+      const scheduler = new TurnScheduler(before);
       const { run: after } = applyActions(fresh(), actions, new CostMeter());
-      scheduler.update({ kind: 'stopped', at: 0, by: 'stopped' }, { run: after });
+      scheduler.update({ kind: 'stopped', at: 0, by: 'stopped' }, withChange(before, { run: after, events: [] }));
       expect(scheduler.due()).toStrictEqual(new TurnScheduler(after).due());
     }),
   );

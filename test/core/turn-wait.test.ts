@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findTurnWait, turnTrafficOf } from '../../src/core/turn-wait.ts';
+import { findTurnWait, turnTrafficOf } from '../../src/core/turns/turn-wait.ts';
 import { RunDriver } from './run-driver.ts';
 
 const IDLE = { isHeld: false, running: 0, parallel: 2, hasBudget: true, runningScripts: 0, parallelScripts: 1 };

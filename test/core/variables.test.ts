@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
-import { getAgent, newRun } from '../../src/core/run.ts';
-import { promptVariables, variableNameProblem } from '../../src/core/variables.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options/options.ts';
+import { getAgent, newRun } from '../../src/core/run/run.ts';
+import { promptVariables } from '../../src/core/run/variables.ts';
+import { variableNameProblem } from '../../src/language/variable-names.ts';
 
 const FORBIDDEN = [
   'PATH',

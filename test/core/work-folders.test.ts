@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { due } from '../../src/core/due.ts';
-import type { PolicyEntry } from '../../src/core/policy.ts';
-import { promptVariables } from '../../src/core/variables.ts';
-import { isTaskFolderPattern } from '../../src/core/work-folders.ts';
+import { promptVariables } from '../../src/core/run/variables.ts';
+import { isTaskFolderPattern } from '../../src/core/run/work-folders.ts';
+import { due } from '../../src/core/turns/due.ts';
+import type { PolicyEntry } from '../../src/language/policy.ts';
 import { RunDriver } from './run-driver.ts';
 
 const FILES = ['START.md', 'A.md', 'B.md', 'WORK.md'];
@@ -67,16 +67,14 @@ describe('the task folder', () => {
     expect(folderOf(driver)).toBeNull();
     driver.apply({ kind: 'stopped', at: 1, by: 'stopped' });
     const workFolders = { run: '/t/shared', task: '/t/{{agent_id}}' };
-    const scope = { files: FILES, platform: 'unix' } as const;
-    driver.apply({ kind: 'resumed', at: 2, options: {}, retry: false, scope, folders: {}, workFolders });
+    driver.apply({ kind: 'resumed', at: 2, options: {}, retry: false, lookedUp: {}, workFolders });
     expect(folderOf(driver)).toBe('/t/main');
     driver.apply({
       kind: 'resumed',
       at: 3,
       options: {},
       retry: false,
-      scope,
-      folders: {},
+      lookedUp: {},
       workFolders: { run: '/u', task: '/u' },
     });
     expect(folderOf(driver)).toBe('/t/main');

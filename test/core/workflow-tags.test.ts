@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { interpretAnswer } from '../../src/core/answer.ts';
-import { findNamedWorkflows } from '../../src/core/answer-references.ts';
-import type { EnteredWorkflow, NamedWorkflows } from '../../src/core/named-workflows.ts';
-import type { Options } from '../../src/core/options.ts';
-import { getAgent, type Run } from '../../src/core/run.ts';
+import { interpretAnswer } from '../../src/core/answers/answer.ts';
+import type { Options } from '../../src/core/options/options.ts';
+import { getAgent, type Run } from '../../src/core/run/run.ts';
+import { promptVariables } from '../../src/core/run/variables.ts';
 import { step } from '../../src/core/step.ts';
-import { promptVariables } from '../../src/core/variables.ts';
+import type { EnteredWorkflow, NamedWorkflows } from '../../src/language/named-workflows.ts';
+import { findNamedWorkflows } from '../../src/language/tags/answer-references.ts';
 import { contextOf, entryOf, scopeOf } from './builders.ts';
 import { startRun } from './run-driver.ts';
 
@@ -74,6 +74,39 @@ describe('a call into another workflow', () => {
       'review/NEXT.md',
       'NEXT.md',
     ]);
+  });
+
+  test.each([
+    'call-workflow return="NEXT"',
+    'function-workflow return="NEXT"',
+    'fork-workflow next="NEXT"',
+    'reset-workflow',
+  ])('has its `input` rendered with the variables of the state that is left: %s', (tag) => {
+    const begun = begin({ variables: { lang: 'English' } });
+    const name = tag.split(' ')[0] ?? '';
+    const said = say(
+      begun,
+      `<${tag} input="{{workflow_id}}/{{agent_id}} in {{lang}}, {{other}}, \\{{lang}}">../review</${name}>`,
+    );
+    const agent = said.agents.at(-1);
+    expect([agent?.state, agent?.input]).toStrictEqual([
+      'review/START.md',
+      `${begun.id}/main in English, {{other}}, {{lang}}`,
+    ]);
+  });
+
+  test('takes the content of an `input-file` and what an earlier input says as they are', () => {
+    const context = contextOf({
+      workflows: NAMED,
+      files: { f: { text: '{{lang}}' } },
+      variables: { lang: 'x', input: '{{lang}}' },
+    });
+    const inputOf = (attribute: string) => {
+      const decision = interpretAnswer(`<reset-workflow ${attribute}>../review</reset-workflow>`, context);
+      return decision.kind === 'go' ? decision.tags[0]?.target.input : decision.problem;
+    };
+    expect(inputOf('input-file="f"')).toBe('{{lang}}');
+    expect(inputOf('input="{{input}}"')).toBe('{{lang}}');
   });
 
   test('is remembered by the run, so that a resume finds the workflow', () => {
@@ -202,9 +235,7 @@ test('a script that names a workflow which is not there keeps its answer for a r
     at: 3,
     options: {},
     retry: false,
-    scope: scopeOf(FILES),
-    folders: {},
-    workflows: { main: { '../gone': entered() } },
+    lookedUp: { main: { scope: scopeOf(FILES), folders: {}, workflows: { '../gone': entered() } } },
   }).run;
   expect(main(resumed)).toMatchObject({ state: 'review/START.md', nesting: 1 });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { due } from '../../src/core/due.ts';
+import { parseWorkspace, resolveWorkspace, WORKSPACE_OPTION, workspaceProblem } from '../../src/core/run/workspace.ts';
 import { canResume } from '../../src/core/signals/resumed.ts';
-import { parseWorkspace, resolveWorkspace, WORKSPACE_OPTION, workspaceProblem } from '../../src/core/workspace.ts';
+import { due } from '../../src/core/turns/due.ts';
 import { RunDriver } from './run-driver.ts';
 
 const PLACE = {
@@ -36,7 +36,7 @@ describe('the clone of a run', () => {
         source: { git: '/r', ref: 'v1' },
         place: null,
         isOver: false,
-        home: null,
+        node: null,
       },
     ]);
     make(driver);
@@ -81,6 +81,24 @@ describe('the clone of a run', () => {
     expect(due(driver.run)).toMatchObject([{ kind: 'workspace', isWanted: true, place: PLACE }]);
     make(driver);
     expect(dueOf(driver)).toStrictEqual([['script', 'main']]);
+  });
+
+  test('is left once more after somebody has answered while it was left', () => {
+    const driver = started();
+    make(driver);
+    driver.answer('<ask next="END">Really?</ask>');
+    expect(due(driver.run)).toMatchObject([{ kind: 'workspace', isWanted: false }]);
+    const phase = driver.agent().phase;
+    const answer = { text: 'Yes.', by: 'Ada', answeredAt: 5500, files: [] };
+    const ask = phase.kind === 'asking' ? phase.ask : '';
+    driver.apply({ kind: 'ask_answered', at: 5500, agent: 'main', ask, ...answer });
+    driver.begin('main');
+    leave(driver);
+    expect(driver.run.workspace).toStrictEqual({ kind: 'made', place: PLACE });
+    driver.reply('main', '<result>committed more</result>');
+    expect(due(driver.run)).toMatchObject([{ kind: 'workspace', isWanted: false, isOver: true }]);
+    leave(driver);
+    expect([driver.run.status, driver.run.workspace?.kind]).toStrictEqual(['completed', 'left']);
   });
 
   test('that is on another machine now takes its agents along, with all who wait for them', () => {
@@ -141,8 +159,77 @@ describe('the clone of a run', () => {
     const driver = started();
     driver.apply({ kind: 'stopped', at: 4000, by: 'stopped' });
     make(driver);
-    expect([driver.run.status, driver.run.workspace]).toStrictEqual(['paused', { kind: 'wanted', place: PLACE }]);
+    const content = { kept: true, commits: 0, dirty: false, pushed: true };
+    expect([driver.run.status, driver.run.workspace]).toStrictEqual([
+      'paused',
+      { kind: 'left', place: PLACE, content },
+    ]);
     expect(driver.eventsOf('run_ended')).toHaveLength(1);
+    driver.resume();
+    expect(dueOf(driver)).toStrictEqual([['workspace', 'workspace', true]]);
+  });
+
+  const crashedInLastTurn = () => {
+    const driver = started();
+    make(driver);
+    driver.begin('main');
+    // The process was killed: the resume finds the turn on record, and looks for the clone meanwhile.
+    driver.resume();
+    expect(dueOf(driver)).toStrictEqual([
+      ['script', 'main'],
+      ['workspace', 'workspace', true],
+    ]);
+    return driver;
+  };
+
+  test('is left if the last turn ends before the resume has found the clone', () => {
+    const driver = crashedInLastTurn();
+    driver.reply('main', '<result>done</result>');
+    expect([driver.run.status, dueOf(driver)]).toStrictEqual(['running', [['workspace', 'workspace', false]]]);
+    make(driver);
+    expect([driver.run.status, dueOf(driver)]).toStrictEqual(['running', [['workspace', 'workspace', false]]]);
+    leave(driver);
+    expect([driver.run.status, driver.run.workspace?.kind]).toStrictEqual(['completed', 'left']);
+    const kinds = driver.events.map(({ kind }) => kind);
+    expect(kinds.slice(-4)).toStrictEqual(['workspace_opened', 'workspace_leaving', 'workspace_left', 'run_ended']);
+  });
+
+  test('completes the run if it could not be found at first and was pushed nevertheless', () => {
+    const driver = crashedInLastTurn();
+    driver.reply('main', '<result>done</result>');
+    driver.apply({ kind: 'workspace_refused', at: 5600, message: 'nobody is there' });
+    leave(driver);
+    expect([driver.run.status, driver.run.stop]).toStrictEqual(['completed', null]);
+  });
+
+  test('is left if the run is stopped before the resume has found it', () => {
+    const driver = crashedInLastTurn();
+    driver.apply({ kind: 'stopped', at: 5500, by: 'stopped' });
+    driver.reply('main', '<goto>W</goto>');
+    expect(dueOf(driver)).toStrictEqual([['workspace', 'workspace', false]]);
+    leave(driver);
+    expect([driver.run.status, driver.run.workspace?.kind]).toStrictEqual(['paused', 'left']);
+  });
+
+  test('that an earlier version left unpushed is pushed by a resume of the completed run', () => {
+    const driver = crashedInLastTurn();
+    driver.reply('main', '<result>done</result>');
+    driver.run = { ...driver.run, status: 'completed' };
+    expect(canResume(driver.run, false)).toBe(true);
+    driver.resume();
+    expect(due(driver.run)).toMatchObject([{ kind: 'workspace', isWanted: false, isOver: true }]);
+  });
+
+  test('is pushed by a resume even if the budget is used up', () => {
+    const driver = started();
+    make(driver);
+    driver.answer('<result>done</result>');
+    leave(driver, 'it is refused');
+    driver.run = { ...driver.run, ledger: { ...driver.run.ledger, spentMicros: 2_000_000 } };
+    driver.resume({ budgetMicros: 1_000_000 });
+    expect(dueOf(driver)).toStrictEqual([['workspace', 'workspace', false]]);
+    leave(driver);
+    expect(driver.run.status).toBe('completed');
   });
 
   test('is told to the turns about worktrees, which are pushed to the same place', () => {

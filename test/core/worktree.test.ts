@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { due } from '../../src/core/due.ts';
-import { formatJoinResults, type WorkerResult } from '../../src/core/join-results.ts';
-import type { WorktreeContent } from '../../src/core/worktree.ts';
+import { formatJoinResults, type WorkerResult } from '../../src/core/joins/join-results.ts';
+import type { WorktreeContent } from '../../src/core/run/worktree.ts';
+import { due } from '../../src/core/turns/due.ts';
 import { RunDriver } from './run-driver.ts';
 
 const files = ['START.sh', 'W.sh', 'P.md', 'MERGE.sh', 'LATE.sh'];

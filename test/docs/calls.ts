@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProgram } from '../../src/cli/program.ts';
 import { parseRunOptions } from '../../src/cli/run-options.ts';
-import type { Terminal } from '../../src/terminal/terminal.ts';
+import type { Terminal } from '../../src/render/terminal/terminal.ts';
 
 /** Records the commands of a script instead of running them: the number of words, then the words. */
 const RECORDER = `

@@ -1,12 +1,12 @@
-import type { Phase } from '../../src/core/agent.ts';
-import type { Turn } from '../../src/core/due.ts';
-import type { Event } from '../../src/core/event.ts';
-import type { RunStatus } from '../../src/core/run.ts';
-import type { Signal } from '../../src/core/signal.ts';
-import type { ResumeRequest } from '../../src/runtime/resume.ts';
-import type { RunEnvironment, RunHandle } from '../../src/runtime/run-handle.ts';
-import type { RunRequest } from '../../src/runtime/start.ts';
-import type { StopRequest } from '../../src/runtime/stop.ts';
+import type { ResumeRequest } from '../../src/app/resume.ts';
+import type { RunRequest } from '../../src/app/start.ts';
+import type { StopRequest } from '../../src/app/stop.ts';
+import type { Phase } from '../../src/core/run/agent.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import type { RunStatus } from '../../src/core/run/run.ts';
+import type { Signal } from '../../src/core/signals/signal.ts';
+import type { Turn } from '../../src/core/turns/due.ts';
+import type { RunEnvironment, RunHandle } from '../../src/wiring/run-handle.ts';
 
 /*
  * The names in our types, for tables of the documentation to be compared with: the compiler sees to it that none is
@@ -78,7 +78,19 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   worktree_opening: {},
   worktree_opened: { path: true, branch: true, base: true, repository: true, remote: true, cwd: true, home: true },
   worktree_leaving: {},
+  worktree_discarded: { path: true, branch: true },
   rehomed: { from: true, to: true },
+  cost_corrected: {
+    evaluator: true,
+    turn: true,
+    formerMicros: true,
+    formerCanned: true,
+    costMicros: true,
+    estimated: true,
+    canned: true,
+    models: true,
+    spentMicros: true,
+  },
   worktree_left: { path: true, branch: true, kept: true, commits: true, dirty: true, remote: true, pushed: true },
   workspace_opening: { git: true, ref: true },
   workspace_opened: { path: true, branch: true, base: true, repository: true, remote: true, from: true },
@@ -95,11 +107,11 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
 export const PHASES: Kinds<Phase, never> = {
   ready: { prompt: true, since: true },
   running: { turn: true },
-  sleeping: { why: true, untilMs: true, prompt: true },
+  sleeping: { why: true, untilMs: true, waitMs: true, prompt: true },
   withheld: { text: true, denials: true, folders: true, fingerprint: true },
   worktree: { outcome: true },
   limited: { maxVisits: true },
-  paused: { why: true, message: true, prompt: true, answer: true },
+  paused: { why: true, message: true, prompt: true, answer: true, changed: true },
   asking: {
     ask: true,
     question: true,
@@ -119,6 +131,7 @@ export const PHASES: Kinds<Phase, never> = {
     cancel: true,
     ending: true,
     untilMs: true,
+    timeoutMs: true,
     timeoutNext: true,
     timedOut: true,
   },
@@ -150,6 +163,7 @@ export const SIGNALS: Named<Signal['kind']> = {
   worktree_refused: true,
   worktree_closed: true,
   home_lost: true,
+  cost_found: true,
   workspace_made: true,
   workspace_refused: true,
   workspace_left: true,
@@ -161,6 +175,7 @@ export const SIGNALS: Named<Signal['kind']> = {
   noticed: true,
   quota_reported: true,
   stopped: true,
+  worktrees_discarded: true,
   resumed: true,
 };
 
@@ -174,6 +189,7 @@ const PLACE: Named<keyof RunEnvironment> = {
   watchRetries: true,
   attended: true,
   watchPrints: true,
+  watchQueued: true,
 };
 export const RUN_REQUEST: Named<keyof RunRequest> = {
   input: true,
@@ -183,13 +199,20 @@ export const RUN_REQUEST: Named<keyof RunRequest> = {
   ignoreWorkingDirectory: true,
   ...PLACE,
 };
-export const RESUME_REQUEST: Named<keyof ResumeRequest> = { options: true, retry: true, takeOver: true, ...PLACE };
+export const RESUME_REQUEST: Named<keyof ResumeRequest> = {
+  options: true,
+  retry: true,
+  acceptChangedCode: true,
+  takeOver: true,
+  acceptsStored: true,
+  ...PLACE,
+};
 export const STOP_REQUEST: Named<keyof StopRequest> = { now: true, signal: true, observe: true, cwd: true, env: true };
 export const RUNNING: Named<keyof RunHandle> = {
   id: true,
   initial: true,
   damage: true,
-  afterthoughts: true,
+  lateWarnings: true,
   events: true,
   finished: true,
   stop: true,

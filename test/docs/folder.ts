@@ -34,6 +34,8 @@ export function makeFolder(): Folder {
       PATH: [bin, process.env.PATH ?? ''].join(':'),
       HOME: home,
       LC_ALL: 'C.UTF-8',
+      // A repository or a `.raymond` above the temporary folder is not the page's.
+      GIT_CEILING_DIRECTORIES: tmpdir(),
       // Canned answers take no time here.
       RAYMOND_REPLAY: 'fast',
     },

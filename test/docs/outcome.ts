@@ -1,6 +1,6 @@
-import type { Decision } from '../../src/core/answer.ts';
-import type { ResolvedTag } from '../../src/core/permitted-tags.ts';
-import type { JoinTerms } from '../../src/core/transitions/transition.ts';
+import type { Decision } from '../../src/core/answers/answer.ts';
+import type { ResolvedTag } from '../../src/language/tags/permitted-tags.ts';
+import type { JoinTerms } from '../../src/language/transitions/transition.ts';
 
 /** Describes the decision about an answer as the documentation does. */
 export function describeDecision(decision: Decision): string {
@@ -29,8 +29,8 @@ function describeTag({ tag, target }: ResolvedTag): string {
   if (tag === 'result') return `result: ${target.body === '' ? '(empty)' : target.body}`;
   if (tag === 'ask') {
     const { timeout, timeout_next: late } = target.own;
-    const otherwise = timeout === undefined ? '' : `, after ${timeout} go on at ${late}`;
-    return `ask "${target.body}", go on at ${target.next} with the answer${otherwise}`;
+    const otherwise = timeout === undefined ? '' : `, after ${timeout} continue at ${late}`;
+    return `ask "${target.body}", continue at ${target.next} with the answer${otherwise}`;
   }
   const variables = Object.entries(target.variables).map(([name, value]) => `${name}="${value}"`);
   return [
@@ -41,7 +41,7 @@ function describeTag({ tag, target }: ResolvedTag): string {
     target.input !== null && `input "${target.input}"`,
     target.model !== null && `model ${target.model}`,
     target.effort !== null && `effort ${target.effort}`,
-    target.next !== null && `go on at ${target.next}`,
+    target.next !== null && `continue at ${target.next}`,
     target.join !== null && describeJoin(target.join),
   ]
     .filter((part) => part !== false)

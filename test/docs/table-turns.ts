@@ -1,11 +1,11 @@
-import type { SessionUse } from '../../src/core/agent.ts';
-import { findNamedFolders } from '../../src/core/answer-references.ts';
-import { due } from '../../src/core/due.ts';
-import type { Event } from '../../src/core/event.ts';
-import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
-import { getAgent, newRun, type Run } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options/options.ts';
+import type { SessionUse } from '../../src/core/run/agent.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import { getAgent, newRun, type Run } from '../../src/core/run/run.ts';
 import { step } from '../../src/core/step.ts';
-import { renderTemplate } from '../../src/core/template.ts';
+import { due } from '../../src/core/turns/due.ts';
+import { findNamedFolders } from '../../src/language/tags/answer-references.ts';
+import { renderTemplate } from '../../src/language/text/template.ts';
 import type { Workflow } from '../../src/workflow/workflow.ts';
 import { CWD } from './example.ts';
 
@@ -112,7 +112,7 @@ function describeEvent(event: Event): string {
     case 'joining':
       return `waits for ${event.wanted} workers`;
     case 'joined':
-      return `${event.agent} goes on`;
+      return `${event.agent} continues`;
     case 'warning':
       return `warning: ${event.message}`;
     default:

@@ -164,7 +164,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
   test('marks states with findings, and shows the place and hint of each', async () => {
     const { page } = await open(
       await pageOf({
-        'START.md': '---\nallowed_transitions: [{ tag: goto, target: Z }]\n---\nGo on, then stop.\n',
+        'START.md': '---\nallowed_transitions: [{ tag: goto, target: Z }]\n---\nContinue, then stop.\n',
         'Z.sh': '#!/bin/bash\necho "<goto>GHOST</goto>"\n',
         'A.md': '---\nmodel: sonet\nallowed_transitions: [{ tag: result }]\n---\nStop. <result>x</result>',
       }),
@@ -240,18 +240,18 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
         ...Object.fromEntries(names.map((name) => [name, 'Stop. <result>x</result>'])),
       }),
     );
-    expect(await wide.textContent('#more')).toBe('The picture goes on ← →');
+    expect(await wide.textContent('#more')).toBe('The picture continues ← →');
     // Fitting it in would make it unreadable: it stays as large as it can be read.
     await wide.press('#canvas', '-');
     await wide.press('#canvas', '0');
-    expect(await wide.textContent('#more')).toBe('The picture goes on ← →');
+    expect(await wide.textContent('#more')).toBe('The picture continues ← →');
     expect((await boxesOf(wide, '#canvas .state')).every(({ height }) => height >= 20)).toBe(true);
     const phone = { width: 390, height: 844 };
     const { page: narrow } = await open(await demoPage(), { viewport: phone });
     expect((await boxesOf(narrow, '#canvas .state')).every(({ height }) => height >= 20)).toBe(true);
     expect((await boxesOf(narrow, '#canvas .state')).some((box) => box.x >= 0 && box.x + box.width <= 390)).toBe(true);
     const { page: long } = await open(await pageOf(manyStates(40)));
-    expect(await long.textContent('#more')).toBe('The picture goes on ↓');
+    expect(await long.textContent('#more')).toBe('The picture continues ↓');
     const [canvas] = (await boxesOf(long, '#canvas')) as [Box];
     const boxes = await boxesOf(long, '#canvas .state');
     expect(boxes.filter(({ x, width }) => x < canvas.x || x + width > canvas.x + canvas.width)).toStrictEqual([]);

@@ -1,5 +1,5 @@
-import type { Event } from '../../src/core/event.ts';
-import type { Run } from '../../src/core/run.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import type { Run } from '../../src/core/run/run.ts';
 import { composeDiagram, type RunOverlay } from '../../src/drawing/compose.ts';
 import { type Diagram, isStateShape } from '../../src/drawing/diagram.ts';
 import { TransitionCounter } from '../../src/drawing/transition-counter.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
+import type { Event } from '../../src/core/run/event.ts';
 import { createCardTurns, TurnCollector, type TurnsByState } from '../../src/drawing/state-turns.ts';
 import { RunDriver, usd } from '../core/run-driver.ts';
 

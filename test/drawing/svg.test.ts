@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toSvg } from '../../src/drawing/svg.ts';
+import { toSvg } from '../../src/drawing/draw-svg.ts';
 import { RunDriver } from '../core/run-driver.ts';
 import { HOSTILE_FILES, HOSTILE_NAMES } from './hostile.ts';
 import { diagramOf, overlayOf } from './run-overlay.ts';
@@ -116,4 +116,17 @@ describe('as SVG', () => {
   test('a workflow without states is an empty diagram', async () => {
     expect(await toSvg(diagramOf({}))).toMatch(/^<svg .*<\/svg>\s*$/s);
   });
+});
+
+test('a picture that takes too long names Mermaid as the remedy, also when it is asked for again', async () => {
+  const names = Array.from({ length: 60 }, (_, n) => `S${n}`);
+  const gotos = names.map((name) => `<goto>${name}</goto>`).join('\n');
+  const diagram = diagramOf(Object.fromEntries(names.map((name) => [`${name}.md`, gotos])));
+  for (const deadlineMs of [20, 20_000])
+    await expect(toSvg(diagram, deadlineMs)).rejects.toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(/is too large to be drawn as a picture: it has 60 states and \d+ transitions/),
+        hint: expect.stringContaining('mermaid'),
+      }),
+    );
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
-import { TAG_NAMES } from '../../src/core/transitions/index.ts';
+import type { Event } from '../../src/core/run/event.ts';
 import { TransitionCounter } from '../../src/drawing/transition-counter.ts';
+import { TAG_NAMES } from '../../src/language/transitions/index.ts';
 import { action, applyActions, CostMeter, WORKFLOW } from '../core/random-run.ts';
 import { RunDriver, startRun } from '../core/run-driver.ts';
-import { SAMPLE_EVENTS } from '../events/sample-events.ts';
+import { SAMPLE_EVENTS } from '../render/sample-events.ts';
 
 const counterOf = (events: readonly Event[]): TransitionCounter => {
   const counter = new TransitionCounter();

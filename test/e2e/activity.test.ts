@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Activity } from '../../src/core/activity.ts';
-import { writeLogs } from '../../src/runtime/logs.ts';
+import { writeLogs } from '../../src/app/logs.ts';
+import type { Activity } from '../../src/core/run/activity.ts';
+import { storageIn } from '../store/open-files.ts';
 import { runToEnd, setUp, withEachClaude } from './rig.ts';
 
 const inWords = ({ agent, doing }: Activity): string =>
@@ -43,6 +44,7 @@ withEachClaude('what an agent does', (pinned) => {
     const told: string[] = [];
     await writeLogs(run.id, {
       cwd: rig.cwd,
+      storage: storageIn(rig.cwd),
       write: (line) => told.push(line),
       writeMessage: (text) => told.push(text),
     });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { answerQuestion } from '../../src/runtime/questions.ts';
+import { answer } from '../../src/app/answer.ts';
+import { storageIn } from '../store/open-files.ts';
 import { conversation, resumeToEnd, runToEnd, setUp, withEachClaude } from './rig.ts';
 
 withEachClaude('a question', (pinned) => {
@@ -13,9 +14,9 @@ withEachClaude('a question', (pinned) => {
     await rig.startAndKill('I am START');
     expect((await resumeToEnd(rig)).status).toBe('waiting');
     expect(rig.eventsOf('asked')).toMatchObject([{ ask: 'main-1', question: { text: 'Which color?' } }]);
-    const answer = (text: string) =>
-      answerQuestion('last', { cwd: rig.cwd, env: { USER: text }, ask: null, text, uploads: [] });
-    const both = await Promise.allSettled([answer('red'), answer('blue')]);
+    const answerWith = (text: string) =>
+      answer('last', { storage: storageIn(rig.cwd), env: { USER: text }, ask: null, text, files: [] });
+    const both = await Promise.allSettled([answerWith('red'), answerWith('blue')]);
     const winner = both[0].status === 'fulfilled' ? 'red' : 'blue';
     expect(both.flatMap((each) => (each.status === 'rejected' ? String(each.reason) : []))).toStrictEqual([
       expect.stringMatching(/the question main-1 of .* is over: .*@.* answered it first, at /),
@@ -27,10 +28,10 @@ withEachClaude('a question', (pinned) => {
       '< <ask next="NEXT">Which color?</ask>',
       `> I am NEXT and the color is ${winner}`,
     ]);
-    await expect(answer('green')).rejects.toThrow(/asks nothing/);
+    await expect(answerWith('green')).rejects.toThrow(/asks nothing/);
   });
 
-  test('whose time is over while Raymond is down goes on elsewhere as soon as it is resumed', async (context) => {
+  test('whose time is over while Raymond is down continues elsewhere as soon as it is resumed', async (context) => {
     const rig = await setUp(context, pinned, {
       states: {
         'START.md': 'I am START «say <ask next="NEXT" timeout="0.05s" timeout_next="LATE">Which color?</ask>»',
@@ -40,8 +41,8 @@ withEachClaude('a question', (pinned) => {
     });
     expect((await runToEnd(rig)).status).toBe('waiting');
     await new Promise((done) => setTimeout(done, 60));
-    const late = { cwd: rig.cwd, env: {}, ask: 'main-1', text: 'red', uploads: [] };
-    await expect(answerQuestion('last', late)).rejects.toThrow(/its time was over at .*; the run goes on in LATE.md/);
+    const late = { storage: storageIn(rig.cwd), env: {}, ask: 'main-1', text: 'red', files: [] };
+    await expect(answer('last', late)).rejects.toThrow(/its time was over at .*; the run continues in LATE.md/);
     expect((await resumeToEnd(rig)).agents[0]?.phase).toStrictEqual({ kind: 'ended', result: 'left as it is' });
     expect(conversation(rig, 'I am LATE')[1]).toContain('<ask');
   });

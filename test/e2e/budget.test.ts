@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { usdToMicros } from '../../src/core/ledger.ts';
+import { usdToMicros } from '../../src/core/run/ledger.ts';
 import type { Script } from '../messages-api/server.ts';
 import { charged, setUp, withEachClaude } from './rig.ts';
 

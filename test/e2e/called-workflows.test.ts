@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getAgent } from '../../src/core/run.ts';
+import { getAgent } from '../../src/core/run/run.ts';
 import { charged, conversation, resumeToEnd, runToEnd, setUp, withEachClaude } from './rig.ts';
 
 const POLICY = '---\nallowed_transitions:\n  - { tag: call-workflow, target: ../review, return: BACK.md }\n---\n';
@@ -26,7 +26,7 @@ withEachClaude('a call into another workflow', (pinned) => {
     expect(conversation(rig, 'I am BACK')).toStrictEqual([...called.slice(0, 2), '> I am BACK with fine']);
   });
 
-  test('goes on after kill -9 in the called workflow, and returns into the right one', async (context) => {
+  test('continues after kill -9 in the called workflow, and returns into the right one', async (context) => {
     const rig = await setUp(context, pinned, { states: STATES });
     await rig.startAndKill('I am REVIEW');
     const run = await resumeToEnd(rig);

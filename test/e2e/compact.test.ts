@@ -38,7 +38,7 @@ withEachClaude('<compact>', (pinned) => {
     expect(last).not.toContain('I have read a lot.');
   });
 
-  test('goes on with a warning where nothing can be summarized', async (context) => {
+  test('continues with a warning where nothing can be summarized', async (context) => {
     const rig = await setUp(context, pinned, {
       states: {
         'START.sh': `echo '<compact>TALK</compact>'`,
@@ -51,7 +51,7 @@ withEachClaude('<compact>', (pinned) => {
     expect(run.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'over' }]);
     expect(rig.eventsOf('warning').map(({ message }) => message)).toStrictEqual([
       'START.sh: there is no conversation yet that <compact> could summarize',
-      expect.stringMatching(/^END\.md: the conversation could not be summarized \(.+\); it goes on as it is$/),
+      expect.stringMatching(/^END\.md: the conversation could not be summarized \(.+\); it continues as it is$/),
     ]);
   });
 });

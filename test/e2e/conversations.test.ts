@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { SessionUse } from '../../src/core/agent.ts';
+import type { SessionUse } from '../../src/core/run/agent.ts';
 import { charged, conversation, type Rig, runToEnd, served, setUp, textReply, withEachClaude } from './rig.ts';
 
 /** Each turn with its state and how it uses conversations, which are named s1, s2 … in the order of their birth. */

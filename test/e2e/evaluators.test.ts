@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getAgent } from '../../src/core/run.ts';
+import { getAgent } from '../../src/core/run/run.ts';
 import { charged, conversation, resumeToEnd, runToEnd, setUp, textReply, withEachClaude } from './rig.ts';
 
 const POLICY = 'allowed_transitions: [{ tag: goto, target: DONE }, { tag: goto, target: FIX }]';
@@ -57,7 +57,7 @@ withEachClaude('a judge', (pinned) => {
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 
-  test('goes on after kill -9, and the agent goes where it says', async (context) => {
+  test('continues after kill -9, and the agent goes where it says', async (context) => {
     const rig = await setUp(context, pinned, {
       states: statesWith('{ prompt: JUDGE.md }', '«delay 3000» «say Not tested. <goto>FIX</goto>»'),
     });

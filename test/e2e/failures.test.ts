@@ -1,8 +1,8 @@
 import { expect, type TestContext, test } from 'vitest';
-import type { Agent } from '../../src/core/agent.ts';
-import type { Event } from '../../src/core/event.ts';
-import type { FailureKind } from '../../src/core/failure.ts';
-import type { Run } from '../../src/core/run.ts';
+import type { Agent } from '../../src/core/run/agent.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import type { FailureKind } from '../../src/language/failure.ts';
 import type { Pinned } from '../claude-code/pinned.ts';
 import type { FailureName } from '../messages-api/reply.ts';
 import type { Logged } from '../messages-api/server.ts';

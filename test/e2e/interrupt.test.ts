@@ -1,14 +1,15 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { answerQuestion } from '../../src/runtime/questions.ts';
-import { interruptAgent, sayToAgent } from '../../src/runtime/say.ts';
-import { readTurnClaim } from '../../src/turns/claude/turn-claim.ts';
+import { answer } from '../../src/app/answer.ts';
+import { interruptTurn, sendMessage } from '../../src/app/say.ts';
+import { readTurnLocator } from '../../src/conversations/records.ts';
+import { storageIn } from '../store/open-files.ts';
 import { charged, conversation, type Rig, resumeToEnd, setUp, withEachClaude } from './rig.ts';
 
 const interrupt = ({ cwd }: Rig, text: string | null) =>
-  interruptAgent('last', { cwd, env: process.env, agent: null, text });
+  interruptTurn('last', { storage: storageIn(cwd), env: process.env, agent: null, text });
 
 const TOOL = '«tool Bash {"command":"touch waits; until [ -e gate ]; do sleep 0.05; done"}»';
 
@@ -20,7 +21,7 @@ const appears = async (rig: Rig, name: string): Promise<void> => {
 const openersOf = ({ cwd }: Rig): readonly (number | undefined)[] => {
   const runs = join(cwd, '.raymond', 'runs');
   const folder = join(runs, readdirSync(runs)[0] ?? '', 'turns');
-  return readdirSync(folder).map((name) => readTurnClaim(join(folder, name))?.opener);
+  return readdirSync(folder).map((name) => readTurnLocator(join(folder, name))?.opener);
 };
 
 const STATES = {
@@ -30,13 +31,15 @@ const STATES = {
 };
 
 withEachClaude('an interruption', (pinned) => {
-  test('ends the turn, and the agent goes on with the words in the same conversation and state', async (context) => {
+  test('ends the turn, and the agent continues with the words in the same conversation and state', async (context) => {
     const rig = await setUp(context, pinned, { states: STATES });
     const running = await rig.start();
     await appears(rig, 'waits');
     expect(await interrupt(rig, 'Other words «say <goto>NEXT</goto>»')).toMatchObject({ isTakenUp: true });
     const run = await running.finished;
-    expect(run.agents.map(({ phase, said }) => [phase, said])).toStrictEqual([[{ kind: 'ended', result: 'over' }, []]]);
+    expect(run.agents.map(({ phase, messages }) => [phase, messages])).toStrictEqual([
+      [{ kind: 'ended', result: 'over' }, []],
+    ]);
     expect(rig.eventsOf('turn_ended').map(({ state, failure }) => [state, failure])).toStrictEqual([
       ['START.md', 'broken_off'],
       ['START.md', null],
@@ -52,14 +55,14 @@ withEachClaude('an interruption', (pinned) => {
     expect(run.ledger).toMatchObject({ spentMicros: charged(rig), estimatedMicros: 0 });
   });
 
-  test('without words asks, and goes on with the answer', async (context) => {
+  test('without words asks, and continues with the answer', async (context) => {
     const rig = await setUp(context, pinned, { states: STATES, options: { onAsk: 'wait' } });
     const running = await rig.start();
     await appears(rig, 'waits');
     await interrupt(rig, null);
     const { ask } = await rig.waitForEvent('asked');
     const text = 'Other words «say <goto>NEXT</goto>»';
-    await answerQuestion('last', { cwd: rig.cwd, env: process.env, ask, text, uploads: [] });
+    await answer('last', { storage: storageIn(rig.cwd), env: process.env, ask, text, files: [] });
     const run = await running.finished;
     expect(run.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'over' }]);
     expect(rig.api.requests.map(({ prompt }) => prompt.slice(0, 9))).toStrictEqual([
@@ -69,7 +72,7 @@ withEachClaude('an interruption', (pinned) => {
     ]);
   });
 
-  test('of a turn with a process of its own ends that, and goes on in the conversation', async (context) => {
+  test('of a turn with a process of its own ends that, and continues in the conversation', async (context) => {
     const rig = await setUp(context, pinned, { states: STATES, options: { keepOpenMs: 0 } });
     const running = await rig.start();
     await appears(rig, 'waits');
@@ -84,7 +87,9 @@ withEachClaude('an interruption', (pinned) => {
     const rig = await setUp(context, pinned, { states: STATES });
     const running = await rig.start();
     await appears(rig, 'waits');
-    expect(await sayToAgent('last', { cwd: rig.cwd, env: process.env, agent: null, text: 'First' })).toMatchObject({
+    expect(
+      await sendMessage('last', { storage: storageIn(rig.cwd), env: process.env, agent: null, text: 'First' }),
+    ).toMatchObject({
       fate: 'turn',
     });
     await interrupt(rig, 'Other words «say <goto>NEXT</goto>»');
@@ -105,16 +110,13 @@ withEachClaude('an interruption', (pinned) => {
     await rig.api.seen(({ prompt }) => prompt.startsWith('I am START'));
     const asked = interrupt(rig, 'Other words «say <goto>NEXT</goto>»');
     const runs = join(rig.cwd, '.raymond', 'runs');
-    const folder = join(runs, readdirSync(runs)[0] ?? '', 'said');
-    // It is in the journal as soon as its file is gone.
-    let isTakenUp = false;
-    const settled = asked.then(() => {
-      isTakenUp = true;
-    });
-    while (!isTakenUp && (!existsSync(folder) || readdirSync(folder).length === 0)) await delay(1);
-    while (!isTakenUp && readdirSync(folder).length > 0) await delay(1);
+    const folder = join(runs, readdirSync(runs)[0] ?? '', 'inbox');
+    const isSettled = (): boolean =>
+      existsSync(folder) &&
+      readdirSync(folder).some((name) => readFileSync(join(folder, name), 'utf8').includes('"outcome":{'));
+    while (!isSettled()) await delay(1);
     writeFileSync(join(rig.cwd, 'go'), '');
-    await Promise.all([killed, settled.catch(() => {})]);
+    await Promise.all([killed, asked.catch(() => {})]);
     const run = await resumeToEnd(rig);
     expect(run.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'over' }]);
   });

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { WorkerResult } from '../../src/core/join-results.ts';
+import type { WorkerResult } from '../../src/core/joins/join-results.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { charged, conversation, runToEnd, setUp, withEachClaude } from './rig.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { getAgent } from '../../src/core/run.ts';
+import { getAgent } from '../../src/core/run/run.ts';
 import { charged, conversation, resumeToEnd, setUp, textReply, withEachClaude } from './rig.ts';
 
 const SUMMARY = /summary/i;

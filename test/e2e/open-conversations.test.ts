@@ -2,9 +2,9 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { getStatus } from '../../src/app/library.ts';
+import { readTurnLocator } from '../../src/conversations/records.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
-import { getStatus } from '../../src/runtime/status.ts';
-import { readTurnClaim } from '../../src/turns/claude/turn-claim.ts';
 import { charged, conversation, type Rig, resumeToEnd, runToEnd, served, setUp, withEachClaude } from './rig.ts';
 
 /** The folders of all runs of a rig, of this kind. */
@@ -18,7 +18,7 @@ const foldersOf = ({ cwd }: Rig, kind: 'turns' | 'conversations'): readonly stri
 
 /** For each turn, the number of the turn that opened its process; null if it had one of its own. */
 const openersOf = (rig: Rig): readonly (number | null)[] =>
-  foldersOf(rig, 'turns').map((folder) => readTurnClaim(folder)?.opener ?? null);
+  foldersOf(rig, 'turns').map((folder) => readTurnLocator(folder)?.opener ?? null);
 
 const WAIT = 'until [ -e gate ]; do sleep 0.05; done; echo "<goto>NEXT</goto>"';
 
@@ -67,7 +67,7 @@ withEachClaude('a conversation that stays open', (pinned) => {
     expect(run.ledger).toMatchObject({ spentMicros: charged(rig), estimatedMicros: 0 });
   });
 
-  test('is resumed when it was killed in the middle of a turn, which goes on', async (context) => {
+  test('is resumed when it was killed in the middle of a turn, which continues', async (context) => {
     const rig = await setUp(context, pinned, {
       states: {
         'START.md': 'I am START «say <goto>NEXT</goto>»',

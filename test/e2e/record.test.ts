@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { recordScenario } from '../../src/testing/record-scenario.ts';
+import { storageIn } from '../store/open-files.ts';
 import { runToEnd, setUp, withEachClaude } from './rig.ts';
 
 const tool = (name: string, input: object): string => `«tool ${name} ${JSON.stringify(input)}»`;
@@ -29,6 +30,7 @@ withEachClaude('a recorded run', (pinned) => {
     expect(run.status).toBe('completed');
     const { text, testResult, notes } = await recordScenario(run.id, {
       cwd: rig.cwd,
+      storage: storageIn(rig.cwd),
       env: { HOME: '/nowhere' },
       realScripts: false,
       output: '-',

@@ -6,18 +6,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, type TestContext } from 'vitest';
-import type { Activity } from '../../src/core/activity.ts';
-import type { Event, Printed } from '../../src/core/event.ts';
-import { usdToMicros } from '../../src/core/ledger.ts';
-import type { Options } from '../../src/core/options.ts';
-import type { Run } from '../../src/core/run.ts';
-import { addTokens, NO_TOKENS, type Tokens } from '../../src/core/tokens.ts';
+import { resumeRun } from '../../src/app/resume.ts';
+import { runWorkflow } from '../../src/app/start.ts';
+import type { Options } from '../../src/core/options/options.ts';
+import type { Activity } from '../../src/core/run/activity.ts';
+import type { Event, Printed } from '../../src/core/run/event.ts';
+import { usdToMicros } from '../../src/core/run/ledger.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import { addTokens, NO_TOKENS, type Tokens } from '../../src/core/run/tokens.ts';
 import { endMarked } from '../../src/process/end.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
-import { resumeRun } from '../../src/runtime/resume.ts';
-import type { RunHandle } from '../../src/runtime/run-handle.ts';
-import { runWorkflow } from '../../src/runtime/start.ts';
 import { formatClaudeVersion } from '../../src/turns/claude/find-claude.ts';
+import type { RunHandle } from '../../src/wiring/run-handle.ts';
 import { PINNED, type Pinned } from '../claude-code/pinned.ts';
 import { DEFAULT_TOKENS, type Reply } from '../messages-api/reply.ts';
 import { type Logged, type MessagesApi, type Script, startMessagesApi } from '../messages-api/server.ts';
@@ -114,6 +114,8 @@ export async function setUp(
       ANTHROPIC_BASE_URL: api.url,
       ANTHROPIC_API_KEY: 'made-up',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      // A repository or a `.raymond` above the temporary folder is not the run's.
+      GIT_CEILING_DIRECTORIES: tmpdir(),
       ...env,
     },
     observe(event: Event) {
@@ -158,7 +160,12 @@ export async function setUp(
     events,
     start: async () =>
       follow(await runWorkflow(workflow, { ...place, options: { parallel: 3, ...options, claude: path } })),
-    startAndKill: (prompt, file) => killWhenAsked(prompt, ['run', workflow, '--claude', path, '--parallel', '3'], file),
+    startAndKill: (prompt, file) =>
+      killWhenAsked(
+        prompt,
+        ['run', workflow, '--claude', path, '--parallel', '3', ...(options.editWorkflows ? ['--edit-workflows'] : [])],
+        file,
+      ),
     resumeAndKill: (prompt) => killWhenAsked(prompt, ['resume', 'last']),
     resume: async (changed = {}) => follow(await resumeRun(id ?? 'last', { ...place, options: changed })),
     waitForEvent: (kind) =>

@@ -2,9 +2,10 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { sendMessage } from '../../src/app/say.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
-import { sayToAgent } from '../../src/runtime/say.ts';
 import type { Logged } from '../messages-api/server.ts';
+import { storageIn } from '../store/open-files.ts';
 import { charged, type Rig, resumeToEnd, served, setUp, withEachClaude } from './rig.ts';
 
 /** How often a request holds this text. */
@@ -15,7 +16,8 @@ const mentionsAtEnd = ({ api }: Rig, text: string): number =>
   Math.max(...api.requests.map((each) => mentions(each, text)));
 
 /** Says something to `main` of the run of a rig, from outside. */
-const say = ({ cwd }: Rig, text: string) => sayToAgent('last', { cwd, env: process.env, agent: null, text });
+const say = ({ cwd }: Rig, text: string) =>
+  sendMessage('last', { storage: storageIn(cwd), env: process.env, agent: null, text });
 
 const GATED = '«tool Bash {"command":"touch waits; until [ -e gate ]; do sleep 0.05; done"}»';
 
@@ -36,7 +38,9 @@ withEachClaude('what is said to an agent', (pinned) => {
     expect(await say(rig, 'Mind the gap')).toMatchObject({ fate: 'turn', agent: { id: 'main' } });
     writeFileSync(join(rig.cwd, 'gate'), '');
     const run = await running.finished;
-    expect(run.agents.map(({ phase, said }) => [phase, said])).toStrictEqual([[{ kind: 'ended', result: 'over' }, []]]);
+    expect(run.agents.map(({ phase, messages }) => [phase, messages])).toStrictEqual([
+      [{ kind: 'ended', result: 'over' }, []],
+    ]);
     expect(rig.eventsOf('said_delivered')).toMatchObject([{ turn: 1, via: 'turn', state: 'START.md' }]);
     expect(mentionsAtEnd(rig, 'Mind the gap')).toBe(1);
     expect(run.ledger).toMatchObject({ spentMicros: charged(rig), estimatedMicros: 0, tokens: served(rig) });
@@ -86,7 +90,7 @@ withEachClaude('what is said to an agent', (pinned) => {
     expect(rig.eventsOf('said_delivered')).toMatchObject([{ turn: 2, via: 'prompt' }]);
   });
 
-  test('outlives a Raymond that is killed: heard by the turn that goes on, or with the next prompt, once', async (context) => {
+  test('outlives a Raymond that is killed: heard by the turn that continues, or with the next prompt, once', async (context) => {
     const rig = await setUp(context, pinned, {
       states: {
         'START.md': 'I am START «delay 2500» «say <goto>NEXT</goto>»',
@@ -100,7 +104,9 @@ withEachClaude('what is said to an agent', (pinned) => {
     await killed;
     expect(await say(rig, 'Nobody drives it')).toMatchObject({ fate: 'resume' });
     const run = await resumeToEnd(rig);
-    expect(run.agents.map(({ phase, said }) => [phase, said])).toStrictEqual([[{ kind: 'ended', result: 'over' }, []]]);
+    expect(run.agents.map(({ phase, messages }) => [phase, messages])).toStrictEqual([
+      [{ kind: 'ended', result: 'over' }, []],
+    ]);
     expect(mentionsAtEnd(rig, 'Written, then killed')).toBe(1);
     expect(mentionsAtEnd(rig, 'Nobody drives it')).toBe(1);
     expect(run.ledger).toMatchObject({ spentMicros: charged(rig), estimatedMicros: 0, tokens: served(rig) });

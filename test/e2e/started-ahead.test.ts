@@ -2,9 +2,9 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { getStatus } from '../../src/app/library.ts';
+import { readTurnLocator } from '../../src/conversations/records.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
-import { getStatus } from '../../src/runtime/status.ts';
-import { readTurnClaim } from '../../src/turns/claude/turn-claim.ts';
 import { charged, conversation, type Rig, resumeToEnd, served, setUp, withEachClaude } from './rig.ts';
 
 /** The folders of the run of a rig, of this kind. */
@@ -18,7 +18,7 @@ const foldersOf = ({ cwd }: Rig, kind: 'turns' | 'conversations'): readonly stri
 /** For each turn, the turn that started its process, and the agent of that if it was started ahead. */
 const claimsOf = (rig: Rig): readonly string[] =>
   foldersOf(rig, 'turns').map((folder) => {
-    const { opener, ahead } = readTurnClaim(folder) ?? {};
+    const { opener, ahead } = readTurnLocator(folder) ?? {};
     return ahead === undefined ? `${opener}` : `ahead by ${ahead} ${opener}`;
   });
 
@@ -28,7 +28,7 @@ const stateOf = (entry: string, text: string, command: string, tag: string): str
 
 const waitFor = (file: string): string => `until [ -e ${file} ]; do sleep 0.05; done`;
 
-/** Waits until so many processes of Claude Code are there, then lets a tool that waits for this file go on. */
+/** Waits until so many processes of Claude Code are there, then lets a tool that waits for this file continue. */
 async function openGate(rig: Rig, gate: string, processes: number): Promise<void> {
   while ((await getStatus('last', rig.cwd)).openConversations !== processes) await delay(50);
   writeFileSync(join(rig.cwd, gate), '');
@@ -97,7 +97,7 @@ withEachClaude('Claude Code that is started ahead', (pinned) => {
         'END.md': END,
       },
     });
-    // It ends at once: Claude Code goes on without it.
+    // It ends at once: Claude Code continues without it.
     const servers = { mcpServers: { broken: { command: 'false' } } };
     writeFileSync(join(rig.cwd, '.mcp.json'), JSON.stringify(servers));
     const run = await (await rig.start()).finished;

@@ -20,6 +20,7 @@ import { describe, expect, type TestContext, test } from 'vitest';
 import { endMarked } from '../../src/process/end.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { type StartedCommand, signalProcess, startCommand, until } from '../built-command.ts';
+import { worktreesFolder } from '../worktrees-folder.ts';
 
 /** Where git stands when something is killed. */
 const INSTANTS = [
@@ -28,6 +29,9 @@ const INSTANTS = [
   'before the repository takes a push',
   'once the repository has taken a push',
 ] as const;
+
+/** The script waits at the gate with its work committed and its result printed. */
+const LAST_TURN = 'in the last turn';
 
 const COMMIT = 'git add . && git -c user.name=a -c user.email=a@b commit -qm both';
 
@@ -42,14 +46,12 @@ interface Scene {
   effects(): readonly string[];
 }
 
-function setScene({ onTestFinished }: TestContext, instant: (typeof INSTANTS)[number]): Scene {
+function setScene({ onTestFinished }: TestContext, instant: (typeof INSTANTS)[number] | typeof LAST_TURN): Scene {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-clone-')));
   const id = `clone-${home.slice(-6)}`;
   const [folder, remote, effects] = [join(home, 'desk'), join(home, 'remote.git'), join(home, 'effects')];
   const [gate, at, config] = [join(home, 'gate'), join(home, 'at'), join(home, 'config')];
   for (const name of ['desk', 'workflow', 'source']) mkdirSync(join(home, name));
-  const script = `echo "in $PWD" >> "$EFFECTS"; cat one.txt two.txt > both.txt; ${COMMIT} && echo "<result>did</result>"`;
-  writeFileSync(join(home, 'workflow/START.sh'), script);
   const gitIn = (cwd: string, ...args: readonly string[]): string =>
     execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
   const source = join(home, 'source');
@@ -60,6 +62,9 @@ function setScene({ onTestFinished }: TestContext, instant: (typeof INSTANTS)[nu
   gitIn(home, 'clone', '-q', '--bare', 'source', remote);
   // The first to come here writes down which git it works for, and waits.
   const wait = `if mkdir '${home}/once' 2>/dev/null; then echo "$PPID" > '${at}.new'; mv '${at}.new' '${at}'; until [ -e '${gate}' ]; do sleep 0.02; done; fi`;
+  const atEnd = instant === LAST_TURN ? `; ${wait}` : '';
+  const script = `echo "in $PWD" >> "$EFFECTS"; cat one.txt two.txt > both.txt; ${COMMIT} && echo "<result>did</result>"${atEnd}`;
+  writeFileSync(join(home, 'workflow/START.sh'), script);
   const program = (path: string, text: string): string => {
     writeFileSync(path, `#!/bin/sh\n${text}\n`);
     chmodSync(path, 0o755);
@@ -84,7 +89,7 @@ function setScene({ onTestFinished }: TestContext, instant: (typeof INSTANTS)[nu
     id,
     folder,
     start(...args) {
-      const env = { ...process.env, EFFECTS: effects, GIT_CONFIG_GLOBAL: config };
+      const env = { ...process.env, EFFECTS: effects, GIT_CONFIG_GLOBAL: config, TMPDIR: home };
       // As over a network: a clone from a path only copies files.
       const words =
         args[0] === 'run' ? ['run', '../workflow', '--run-id', id, '--workspace', `file://${remote}`] : args;
@@ -114,14 +119,36 @@ describe.skipIf(process.platform === 'win32')(
       // Git itself is killed in every second case; else it is ended by the resume.
       if (INSTANTS.indexOf(instant) % 2 === 0) signalProcess(git, 'SIGKILL');
       if (INSTANTS.indexOf(instant) % 2 === 0) scene.openGate();
-      const { code, stdout, stderr } = await scene.start('resume', scene.id).ended;
-      expect([code, stdout], stderr).toStrictEqual([0, 'did\n']);
-      expect(scene.effects()).toStrictEqual([`in ${scene.folder}/.raymond/worktrees/${scene.id}/main`]);
-      expect(scene.git('show', `raymond/${scene.id}/main:both.txt`)).toBe('one.txt\ntwo.txt');
-      expect(scene.git('rev-list', '--count', `trunk..raymond/${scene.id}/main`)).toBe('1');
-      const worktrees = join(scene.folder, '.raymond/worktrees');
-      expect(existsSync(join(worktrees, scene.id)) ? readdirSync(join(worktrees, scene.id)) : []).toStrictEqual([]);
-      expect(await findMarkedProcesses(`${scene.id}/`)).toStrictEqual([]);
+      await expectPushed(scene, scene.start('resume', scene.id));
     });
+
+    test.concurrent.for(['before', 'during'] as const)(
+      'in the last turn, which ends %s the resume: the branch is pushed, and the clone is left',
+      async (when, context) => {
+        const scene = setScene(context, LAST_TURN);
+        const first = scene.start('run');
+        await scene.reached();
+        expect(await first.kill()).toMatchObject({ signal: 'SIGKILL' });
+        if (when === 'before') scene.openGate();
+        if (when === 'before')
+          await until(async () => (await findMarkedProcesses(`${scene.id}/`)).length === 0, 'the turn to end');
+        const resumed = scene.start('resume', scene.id);
+        if (when === 'during') await resumed.said('main');
+        if (when === 'during') scene.openGate();
+        await expectPushed(scene, resumed);
+        expect((await scene.start('worktrees').ended).stderr).toContain('No worker has left a worktree here');
+      },
+    );
   },
 );
+
+async function expectPushed(scene: Scene, resumed: StartedCommand): Promise<void> {
+  const { code, stdout, stderr } = await resumed.ended;
+  expect([code, stdout], stderr).toStrictEqual([0, 'did\n']);
+  expect(scene.effects()).toStrictEqual([`in ${join(worktreesFolder(scene.folder, scene.id), 'main')}`]);
+  expect(scene.git('show', `raymond/${scene.id}/main:both.txt`)).toBe('one.txt\ntwo.txt');
+  expect(scene.git('rev-list', '--count', `trunk..raymond/${scene.id}/main`)).toBe('1');
+  const worktrees = worktreesFolder(scene.folder, scene.id);
+  expect(existsSync(worktrees) ? readdirSync(worktrees) : []).toStrictEqual([]);
+  expect(await findMarkedProcesses(`${scene.id}/`)).toStrictEqual([]);
+}

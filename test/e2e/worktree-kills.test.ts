@@ -19,6 +19,7 @@ import { describe, expect, type TestContext, test } from 'vitest';
 import { endMarked } from '../../src/process/end.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { type EndedCommand, type StartedCommand, signalProcess, startCommand, until } from '../built-command.ts';
+import { worktreesFolder } from '../worktrees-folder.ts';
 
 const WORKFLOW = {
   'START.sh': `echo '<fork worktree="auto">EDIT</fork><join>MERGE</join>'`,
@@ -62,18 +63,28 @@ function setScene({ onTestFinished }: TestContext, instant: (typeof INSTANTS)[nu
   git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'first');
   // The first to come here writes down which git it works for, and waits.
   const wait = `if mkdir '${home}/once' 2>/dev/null; then echo "$PPID" > '${at}.new'; mv '${at}.new' '${at}'; until [ -e '${gate}' ]; do sleep 0.02; done; fi`;
-  const hook = (name: string, text: string) =>
-    writeFileSync(join(repository, '.git', 'hooks', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  // Of the user: those of the repository do not count.
+  const config = join(home, 'config');
+  const hook = (name: string, text: string) => {
+    mkdirSync(join(home, 'hooks'));
+    git('config', '--file', config, 'core.hooksPath', join(home, 'hooks'));
+    writeFileSync(join(home, 'hooks', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  };
   if (instant === INSTANTS[0]) hook('reference-transaction', `[ "$1" = committed ] || exit 0\n${wait}`);
   if (instant === INSTANTS[1]) {
     // Git starts the filter in a shell of its own.
     writeFileSync(join(home, 'filter'), `#!/bin/sh\n${wait}\ncat\n`, { mode: 0o755 });
-    git('config', 'filter.waits.smudge', `exec '${home}/filter'`);
+    git('config', '--file', config, 'filter.waits.smudge', `exec '${home}/filter'`);
   }
   if (instant === INSTANTS[2]) hook('post-checkout', wait);
   const commands: StartedCommand[] = [];
   const start = (...args: readonly string[]): StartedCommand => {
-    const command = startCommand(args, repository, { ...process.env, EFFECTS: effects });
+    const command = startCommand(args, repository, {
+      ...process.env,
+      GIT_CONFIG_GLOBAL: config,
+      TMPDIR: home,
+      EFFECTS: effects,
+    });
     commands.push(command);
     return command;
   };
@@ -96,7 +107,7 @@ function setScene({ onTestFinished }: TestContext, instant: (typeof INSTANTS)[nu
     openGate: () => writeFileSync(gate, ''),
     git,
     async leftovers() {
-      const folders = join(repository, '.raymond', 'worktrees', id);
+      const folders = worktreesFolder(repository, id);
       return {
         worktrees: git('worktree', 'list', '--porcelain').match(/^(?:worktree|branch) .*$/gm),
         registered: inGit('worktrees'),
@@ -115,8 +126,8 @@ function setScene({ onTestFinished }: TestContext, instant: (typeof INSTANTS)[nu
 async function expectWholeRun(scene: Scene, { code, stdout, stderr }: EndedCommand): Promise<void> {
   expect([code, stdout], stderr).toStrictEqual([0, 'merged\n']);
   const branch = `raymond/${scene.id}/main_edit1`;
-  const [repository] = scene.git('rev-parse', '--show-toplevel').split('\n');
-  const tree = `${repository}/.raymond/worktrees/${scene.id}/main_edit1`;
+  const [repository = ''] = scene.git('rev-parse', '--show-toplevel').split('\n');
+  const tree = join(worktreesFolder(repository, scene.id), 'main_edit1');
   expect(scene.effects()).toStrictEqual([`in ${tree}`]);
   expect(scene.results()).toMatchObject([{ status: 'ended', result: 'did', branch, commits: 1, dirty: false }]);
   expect(scene.git('show', `${branch}:both.txt`)).toBe('one.txt\ntwo.txt');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { WorkerResult } from '../../src/core/join-results.ts';
+import type { WorkerResult } from '../../src/core/joins/join-results.ts';
 import { runToEnd, setUp, withEachClaude } from './rig.ts';
 
 withEachClaude('a worktree', (pinned) => {

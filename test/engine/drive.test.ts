@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../../src/core/due.ts';
-import type { Event } from '../../src/core/event.ts';
-import type { Options } from '../../src/core/options.ts';
-import type { Run } from '../../src/core/run.ts';
-import type { Signal } from '../../src/core/signal.ts';
+import type { Options } from '../../src/core/options/options.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import type { Signal } from '../../src/core/signals/signal.ts';
+import type { Turn } from '../../src/core/turns/due.ts';
 import { drive } from '../../src/engine/drive.ts';
-import { Inbox } from '../../src/engine/inbox.ts';
+import { SignalQueue } from '../../src/engine/signal-queue.ts';
 import type { World } from '../../src/engine/world.ts';
 import { scopeOfWorkflow, startRun, type TestWorkflow } from '../core/run-driver.ts';
 
@@ -60,6 +60,10 @@ class FakeWorld implements World {
     this.saved = steps.at(-1)?.step.run;
   };
 
+  release: World['release'] = () => {};
+
+  deliver: World['deliver'] = () => {};
+
   notify: World['notify'] = (events) => {
     this.events.push(...events);
   };
@@ -67,8 +71,12 @@ class FakeWorld implements World {
 
 const immediately = () => new Promise((resolve) => setImmediate(resolve));
 
-const run = (workflow: TestWorkflow, world: World, options: Partial<Options> = {}, signals = new Inbox<Signal>()) =>
-  drive(startRun(workflow, options), world, signals);
+const run = (
+  workflow: TestWorkflow,
+  world: World,
+  options: Partial<Options> = {},
+  signals = new SignalQueue<Signal>(),
+) => drive(startRun(workflow, options), world, signals);
 
 describe('drive', () => {
   const workflow = { files: ['START.md', 'A.sh', 'W.sh'] };
@@ -150,7 +158,7 @@ describe('drive', () => {
   });
 
   test('a stop lets running turns finish and starts nothing new', async () => {
-    const signals = new Inbox<Signal>();
+    const signals = new SignalQueue<Signal>();
     const world = new FakeWorld(workflow, {
       'START.md': () => {
         signals.put({ kind: 'stopped', at: 5, by: 'interrupted' });
@@ -164,7 +172,7 @@ describe('drive', () => {
   });
 
   test('a dropped sleep does not keep a stopped run alive', async () => {
-    const signals = new Inbox<Signal>();
+    const signals = new SignalQueue<Signal>();
     const world = new FakeWorld(workflow, {});
     world.take = async (turn) => {
       if (turn.kind === 'sleep') {
@@ -177,12 +185,28 @@ describe('drive', () => {
     expect((await run(workflow, world, {}, signals)).status).toBe('paused');
   });
 
+  test('a limit does not wait for the time of a join', async () => {
+    const world = new FakeWorld(workflow, {
+      'START.md': () => '<fork>A</fork><join timeout="24h" timeout_next="START">START</join>',
+      'A.sh': () => '<goto>A</goto>',
+    });
+    const { take } = world;
+    const sleeps: ((signal: null) => void)[] = [];
+    world.take = (turn) => (turn.kind === 'sleep' ? new Promise((resolve) => sleeps.push(resolve)) : take(turn));
+    world.end = () => {
+      for (const end of sleeps) end(null);
+    };
+    const end = await run(workflow, world, { maxIterations: 2 });
+    expect([end.status, world.events.at(-1)?.kind]).toStrictEqual(['iteration_limit', 'run_ended']);
+    expect(sleeps).toHaveLength(1);
+  });
+
   test('adopts turns that were running when it was killed', async () => {
     const first = new FakeWorld(workflow, { 'START.md': () => new Promise<string>(() => {}) });
     void run(workflow, first);
     while (first.saved === undefined) await immediately();
     const second = new FakeWorld(workflow, { 'START.md': () => '<result>found</result>' });
-    const end = await drive(first.saved, second, new Inbox());
+    const end = await drive(first.saved, second, new SignalQueue());
     expect(end.agents[0]?.phase).toStrictEqual({ kind: 'ended', result: 'found' });
     expect(second.diary).toStrictEqual(['start main START.md', 'save 1']);
   });

@@ -142,12 +142,12 @@ describe('a partly known name', () => {
 });
 
 test('a policy without a target also has the full tags of its prompt', () => {
-  const text = 'Go on with <goto>A.md</goto> or <goto>B</goto>, or say <goto>STATE</goto>, not `<goto>C.md</goto>`.';
+  const text = 'Continue with <goto>A.md</goto> or <goto>B</goto>, or say <goto>STATE</goto>, not `<goto>C.md</goto>`.';
   const files = { 'START.md': policy(['tag: goto', 'tag: result'], text), 'A.md': END, 'B.md': END, 'C.md': END };
   expect(edges(files).slice(3)).toStrictEqual([
     'START.md:3:5 policy goto any',
-    'START.md:6:12 text goto A.md',
-    'START.md:6:33 text goto B.md',
+    'START.md:6:15 text goto A.md',
+    'START.md:6:36 text goto B.md',
     'START.md:4:5 policy result end',
   ]);
 });

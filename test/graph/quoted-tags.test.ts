@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readTagMentions } from '../../src/core/tag-mentions.ts';
 import { readTagsInCode } from '../../src/graph/prompt-tags.ts';
+import { readTagMentions } from '../../src/language/tags/tag-mentions.ts';
 
 const quoted = (text: string) =>
   readTagsInCode(text, readTagMentions(text).tags).map(({ tag, offset }) => [tag.body, offset]);

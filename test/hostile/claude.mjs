@@ -2,7 +2,7 @@
 /*
  * A fake Claude Code that misbehaves. The prompt says how, in a line `@calls {"id", "calls"}`: the first
  * call that finds the line does the first of them, the next call the second, and so on; after the last it behaves. A
- * prompt without orders (a reminder, "go on") goes on with those in its conversation. fake-prompt.ts writes the line.
+ * prompt without orders (a reminder, "continue") continues with those in its conversation. fake-prompt.ts writes the line.
  *
  * Like the real one it keeps its conversations under $HOME/.claude/projects, refuses to open one twice and to resume
  * one that is not there. With `--input-format stream-json` it takes one prompt after the other; each counts as a call. Every

@@ -1,4 +1,4 @@
-import { exitCodeOf } from '../../src/events/run-document.ts';
+import { exitCodeOf } from '../../src/documents/run-document.ts';
 import { broken, fakePrompt, RESULT, refused, state } from './fake-prompt.ts';
 import { describe, eventsOf, expect, expectStuck, failures, logOf, resultOf, test } from './rig.ts';
 
@@ -91,7 +91,7 @@ test('a turn that used up the budget is not followed, though it has an answer, u
 }) => {
   const act = broken('error_max_budget_usd', ['Reached maximum budget ($0.01)'], [{ assistant: { text: RESULT } }]);
   const finished = await rig.run({ 'START.md': fakePrompt(act, RESULT) }, { budgetMicros: 10_000 });
-  expectStuck(finished, 'budget_exceeded', /the budget is used up; a resume with a higher --budget goes on/);
+  expectStuck(finished, 'budget_exceeded', /the budget is used up; a resume with a higher --budget continues/);
   expect(failures(finished)).toStrictEqual(['budget']);
   expect([finished.run.ledger.spentMicros, exitCodeOf(finished.run)]).toStrictEqual([10_000, 4]);
   const resumed = await rig.resume(finished, { options: { budgetMicros: 1_000_000 } });

@@ -63,7 +63,7 @@ describe.concurrent('a journal that has lost its end', () => {
     expect(finished.calls.length).toBe((await rig.resume(finished)).calls.length);
   });
 
-  test('goes on behind the turns it does not know with --retry, and enters their costs', async ({ rig }) => {
+  test('continues behind the turns it does not know with --retry, and enters their costs', async ({ rig }) => {
     const finished = await loseTail(rig, TWO);
     const before = turnsOf(rig);
     await rig.resume(finished);
@@ -90,7 +90,7 @@ describe.concurrent('a journal that has lost its end', () => {
     expect(logOf(resumed)).toContain('the cost of 1 of them is missing, because it cannot be read');
   });
 
-  test('goes on behind several turns, and with workers whose forks were lost', async ({ rig }) => {
+  test('continues behind several turns, and with workers whose forks were lost', async ({ rig }) => {
     const finished = await loseTail(rig, {
       'START.md': fakePrompt('<goto>FORK.sh</goto>'),
       'FORK.sh': `echo '<fork next="DONE.md">WORK.md</fork>'`,
@@ -115,7 +115,7 @@ describe.concurrent('a journal that has lost its end', () => {
     expect(resumed.run.ledger).toMatchObject({ turns: 7, spentMicros: (finished.run.ledger.spentMicros / 4) * 7 });
   });
 
-  test('does not go on beside a turn that is still running', async ({ rig }) => {
+  test('does not continue beside a turn that is still running', async ({ rig }) => {
     const finished = await loseTail(rig, TWO);
     const mark = JSON.parse(readFileSync(filesOf(rig)[0] ?? '', 'utf8')).mark;
     const env = { ...process.env, RAYMOND_TURN: `${idOf(rig)}/${mark}/main/2` };
@@ -143,7 +143,7 @@ describe.concurrent('a journal that has lost its end', () => {
 describe.concurrent('a journal that is shorter than its state file says', () => {
   const files = { 'START.md': fakePrompt(GO), 'NEXT.md': fakePrompt([INIT, { exit: 1 }], RESULT) };
 
-  test('is refused with what to do, and --retry goes on from the state file', async ({ rig }) => {
+  test('is refused with what to do, and --retry continues from the state file', async ({ rig }) => {
     const finished = await rig.run(files, { retries: 0 }, { runId: idOf(rig) });
     expect(finished.run.status).toBe('failed');
     const journal = filesOf(rig)[1] ?? '';
@@ -156,7 +156,7 @@ describe.concurrent('a journal that is shorter than its state file says', () => 
     });
     const resumed = await rig.resume(finished, { retry: true });
     expect(resultOf(resumed)).toBe('done');
-    expect(readFileSync(journal, 'utf8').startsWith(`${lines.slice(0, 3).join('\n')}\n{"seq":`)).toBe(true);
+    expect(readFileSync(journal, 'utf8').startsWith(`${lines.slice(0, 3).join('\n')}\n{"v":5,"seq":`)).toBe(true);
     expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 });

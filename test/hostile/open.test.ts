@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { sayToAgent } from '../../src/runtime/say.ts';
+import { sendMessage } from '../../src/app/say.ts';
+import { storageIn } from '../store/open-files.ts';
 import { answersWith, type FakeCall, fakePrompt, RESULT, state } from './fake-prompt.ts';
 import { type Call, describe, eventsOf, expect, type FinishedRun, logOf, type Rig, resultOf, test } from './rig.ts';
 
@@ -60,7 +61,7 @@ describe.concurrent('a conversation that stays open', () => {
     expect(finished.calls.flatMap(({ args }) => args)).not.toContain('--input-format');
   });
 
-  test('is not used with settings under which Claude Code goes on by itself', async ({ rig }) => {
+  test('is not used with settings under which Claude Code continues by itself', async ({ rig }) => {
     const files = { 'START.md': fakePrompt(GO), 'NEXT.md': fakePrompt(RESULT) };
     const env = { ...rig.env, CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '0' };
     expect(waysOf(await rig.run(files, {}, { env }))).toStrictEqual(['new', 'resume']);
@@ -98,7 +99,7 @@ describe.concurrent('a conversation that stays open', () => {
     expect(waysOf(finished)).toStrictEqual(['new', 'open', 'resume']);
   });
 
-  test('that could spend more than a turn may is ended at the share of the turn, and goes on later', async ({
+  test('that could spend more than a turn may is ended at the share of the turn, and continues later', async ({
     rig,
   }) => {
     const costly: FakeCall = [{ init: {} }, { assistant: { text: 'x'.repeat(80_000) } }, { hang: true }];
@@ -113,8 +114,8 @@ describe.concurrent('a conversation that stays open', () => {
     expect(ofMain.map(({ failure }) => failure)).toStrictEqual([null, 'budget', null]);
   });
 
-  test('is closed if Claude Code goes on by itself after its answer', async ({ rig }) => {
-    const several = spoken(WAIT, ...answersWith('I go on <goto>NOWHERE</goto>'));
+  test('is closed if Claude Code continues by itself after its answer', async ({ rig }) => {
+    const several = spoken(WAIT, ...answersWith('I continue <goto>NOWHERE</goto>'));
     const files = { 'START.md': fakePrompt(several), 'WAIT.sh': script(0.3), 'NEXT.md': fakePrompt(RESULT) };
     const finished = await rig.run(files);
     expect(resultOf(finished)).toBe('done');
@@ -133,7 +134,7 @@ describe.concurrent('a conversation that stays open', () => {
     const [init, ...answer] = answersWith(GO);
     const deaf: FakeCall = [init ?? {}, { mark: 'talks' }, { until: 'said' }, ...answer, { hang: true }];
     rig.onceMarked('talks', async () => {
-      await sayToAgent('last', { cwd: rig.cwd, env: {}, agent: null, text: 'Listen' });
+      await sendMessage('last', { storage: storageIn(rig.cwd), env: {}, agent: null, text: 'Listen' });
       writeFileSync(join(rig.home, 'said'), '');
     });
     const files = { 'START.md': state('timeout: 1', fakePrompt(deaf)), 'NEXT.md': fakePrompt(RESULT) };

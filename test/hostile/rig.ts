@@ -12,16 +12,17 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test as base, expect } from 'vitest';
-import type { Agent } from '../../src/core/agent.ts';
-import type { Event } from '../../src/core/event.ts';
-import type { Options } from '../../src/core/options.ts';
-import type { Run } from '../../src/core/run.ts';
-import { formatEvent } from '../../src/events/format.ts';
-import { type ResumeRequest, resumeRun } from '../../src/runtime/resume.ts';
-import { readRunEvents } from '../../src/runtime/run-files.ts';
-import type { RunHandle } from '../../src/runtime/run-handle.ts';
-import { type RunRequest, runWorkflow } from '../../src/runtime/start.ts';
+import { type ResumeRequest, resumeRun } from '../../src/app/resume.ts';
+import { readRunEvents } from '../../src/app/run-files.ts';
+import { type RunRequest, runWorkflow } from '../../src/app/start.ts';
+import type { Options } from '../../src/core/options/options.ts';
+import type { Agent } from '../../src/core/run/agent.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import { formatEvent } from '../../src/render/format.ts';
+import type { RunHandle } from '../../src/wiring/run-handle.ts';
 import { eventually } from '../process/turns.ts';
+import { storageIn } from '../store/open-files.ts';
 
 /** A call of the fake, as recorded by itself. */
 export interface Call {
@@ -135,11 +136,12 @@ function newRig(root: string, bin: string): Rig {
       });
       // Observers get exactly the events that are on disk.
       if (existsSync(join(cwd, '.raymond', 'runs', finished.run.id))) {
-        expect(await readRunEvents(finished.run.id, cwd)).toStrictEqual(finished.events);
+        expect(await readRunEvents(finished.run.id, storageIn(cwd))).toStrictEqual(finished.events);
       }
       return finished;
     },
-    resume: ({ run }, request = {}) => finish((observe) => resumeRun(run.id, { cwd, env, ...request, observe })),
+    resume: ({ run }, request = {}) =>
+      finish((observe) => resumeRun(run.id, { cwd, env, acceptChangedCode: true, ...request, observe })),
     onceMarked: (mark, act) => void eventually(mark, () => existsSync(join(home, mark))).then(act),
     left: () => [...runs].flatMap(processesOf),
     endLeft() {

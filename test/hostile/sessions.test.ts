@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { vi } from 'vitest';
 import { answersWith, broken, fakePrompt, RESULT, state } from './fake-prompt.ts';
 import {
   argument,
@@ -99,7 +100,13 @@ describe.concurrent('a prompt', () => {
     expectStuck(finished, 'paused', /START\.md: .*prompt is empty/);
     expect(eventsOf(finished, 'agent_paused')).toMatchObject([{ why: 'unreadable' }]);
     expect(finished.calls).toStrictEqual([]);
-    writeFileSync(join(rig.cwd, 'flow', 'START.md'), fakePrompt(RESULT));
+    const file = join(rig.cwd, 'flow', 'START.md');
+    const endedAt = Date.now();
+    // The stamps of files are a few milliseconds behind the clock: an edit counts as one after the end only if its stamp does.
+    await vi.waitUntil(() => {
+      writeFileSync(file, fakePrompt(RESULT));
+      return statSync(file).ctimeMs > endedAt;
+    });
     expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 

@@ -1,4 +1,4 @@
-import { exitCodeOf } from '../../src/events/run-document.ts';
+import { exitCodeOf } from '../../src/documents/run-document.ts';
 import { answersWith, type FakeCall, fakePrompt, RESULT, refused } from './fake-prompt.ts';
 import {
   describe,
@@ -14,7 +14,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-/** A time that is known to the second gets a little of its own, so that not all runs go on in the same moment. */
+/** A time that is known to the second gets a little of its own, so that not all runs continue in the same moment. */
 const MAX_JITTER_MS = 10_000;
 const NO_WAIT = { wait: false };
 
@@ -38,7 +38,7 @@ async function pausedByLimit(rig: Rig, act: FakeCall): Promise<FinishedRun> {
   expectStuck(
     finished,
     'paused',
-    /Claude's usage limit is reached: .*; nothing new is started, a resume after .* goes on/,
+    /Claude's usage limit is reached: .*; nothing new is started, a resume after .* continues/,
   );
   expect(failures(finished)).toStrictEqual(['usage_limit']);
   expect(exitCodeOf(finished.run)).toBe(3);

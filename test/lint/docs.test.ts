@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { addBashSyntaxErrors } from '../../src/app/workflows/bash-syntax.ts';
 import { lintSource } from '../../src/lint/lint.ts';
 import { RULES } from '../../src/lint/rules/index.ts';
-import { addBashSyntaxErrors } from '../../src/runtime/bash-syntax.ts';
 import { readRuleExamples } from './docs.ts';
 import { type Files, sourceOf } from './source-of.ts';
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { due } from '../../src/core/due.ts';
-import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
-import type { PolicyEntry } from '../../src/core/policy.ts';
-import { formatPolicyTag } from '../../src/core/reminder.ts';
-import { getAgent, newRun, type Run, withAgent } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options/options.ts';
+import { getAgent, newRun, type Run, withAgent } from '../../src/core/run/run.ts';
 import { step } from '../../src/core/step.ts';
-import type { TagName } from '../../src/core/transitions/index.ts';
+import { due } from '../../src/core/turns/due.ts';
 import type { PathStep } from '../../src/graph/reachability.ts';
+import type { PolicyEntry } from '../../src/language/policy.ts';
+import { formatPolicyTag } from '../../src/language/reminder.ts';
+import type { TagName } from '../../src/language/transitions/index.ts';
 
 /** A small workflow with random transitions: its files and their policies. */
 export interface RandomWorkflow {

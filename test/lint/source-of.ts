@@ -1,7 +1,7 @@
-import { nameState, normalizeSpec, workflowNameOf } from '../../src/core/named-workflows.ts';
-import { type Resolution, resolveEntry, runsOn } from '../../src/core/state-names.ts';
 import { findWorkflowReferences } from '../../src/graph/workflow-references.ts';
 import { sourceScope, specKey, type WorkflowSource } from '../../src/graph/workflow-source.ts';
+import { nameState, normalizeSpec, workflowNameOf } from '../../src/language/named-workflows.ts';
+import { type Resolution, resolveEntry, runsOn } from '../../src/language/state-names.ts';
 import { parseStateFile } from '../../src/workflow/state-file.ts';
 
 /** The files of a workflow by name. */

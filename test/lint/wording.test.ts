@@ -346,3 +346,14 @@ test.each([
   const files = { 'START.md': `When done <goto>${name}</goto>.`, [file]: 'print(1)' };
   expect(say('missing-state', files).map(([, said]) => said)).toStrictEqual([hint]);
 });
+
+test('the id of a run is suggested under its own name, in scripts and in prompts', () => {
+  const files = {
+    'START.sh': bash('echo "<goto input=\\"$RAYMOND_RUN_ID\\">A.md</goto>"'),
+    'A.md': `Run {{run_id}}. ${END}`,
+  };
+  expect(say('undefined-variable', files).map(([message]) => message)).toStrictEqual([
+    expect.stringContaining('(did you mean {{workflow_id}}?)'),
+    'Raymond does not set `RAYMOND_RUN_ID` (did you mean RAYMOND_WORKFLOW_ID?)',
+  ]);
+});

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { TOOLS } from '../../src/mcp/mcp-server.ts';
 import { newCliProject } from '../cli/cli-project.ts';
 import { appears, waiting, writeWorkflow } from '../cli/owners.ts';
+import { checkDocument, checkToolAnswer } from '../documents/check-documents.ts';
 import { git } from '../git.ts';
 
 interface Reply {
@@ -55,6 +56,7 @@ function connect(env: NodeJS.ProcessEnv = {}, flags: readonly string[] = []) {
   const call = async (name: string, args: object = {}): Promise<NonNullable<Reply['result']>> => {
     await opened;
     const { result, error } = await ask('tools/call', { name, arguments: args });
+    if (result?.structuredContent !== undefined) checkToolAnswer(name, result.structuredContent);
     return result ?? { isError: true, content: [{ type: 'text', text: error?.message ?? '', uri: '' }] };
   };
   const list = async (): Promise<NonNullable<NonNullable<Reply['result']>['tools']>> => {
@@ -65,7 +67,7 @@ function connect(env: NodeJS.ProcessEnv = {}, flags: readonly string[] = []) {
     await opened;
     return (await ask('resources/read', { uri })).result?.contents;
   };
-  return { ...project, call, list, read };
+  return { ...project, call, list, read, write: (text: string) => child.stdin?.write(text) };
 }
 
 describe('raymond mcp', () => {
@@ -77,7 +79,7 @@ describe('raymond mcp', () => {
     expect(acting.sort()).toStrictEqual(['start_run', 'stop_run', 'test']);
   });
 
-  test('starts a run that goes on by itself, awaits it and reads its log', async () => {
+  test('starts a run that continues by itself, awaits it and reads its log', async () => {
     const { call, cwd } = connect();
     writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<result>done</result>') });
     const started = (await call('start_run', { workflow: 'wf', wait_seconds: 0 })).structuredContent ?? {};
@@ -112,6 +114,7 @@ describe('raymond mcp', () => {
     expect(status.structuredContent).toMatchObject({ agents_left_out: 11 });
     expect(status.content?.[1]?.uri).toBe('raymond://runs/r1/status');
     const [whole] = (await read('raymond://runs/r1/status')) ?? [];
+    checkDocument('Status', JSON.parse(whole?.text ?? ''));
     expect((JSON.parse(whole?.text ?? '') as { agents: object[] }).agents).toHaveLength(61);
     expect((await call('run_logs')).content).toHaveLength(2);
     expect((await call('run_logs', { agent: 'main_work1', tail: 2_000 })).content).toHaveLength(1);
@@ -129,6 +132,28 @@ describe('raymond mcp', () => {
     await raymond('run', 'wf', '--run-id', 'r1', '--quiet');
     const worktree = { branch: 'raymond/r1/main_w1', path: expect.stringMatching(/r1\/main_w1$/), kept: true };
     expect((await call('run_status')).structuredContent).toMatchObject({ agents: [{ id: 'main' }, { worktree }] });
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['no limit', { budget_usd: 0 }, /budget_usd/],
+    ['less than can be counted', { budget_usd: 1e-9 }, /budget_usd/],
+    ['less than nothing', { budget_usd: -1 }, /budget_usd/],
+    ['more than the settings say', { budget_usd: 2.5 }, /^The budget may be at most \$2, as the settings here say\./],
+    ['canned answers of another place', { agent: 'replay:../secret.yaml' }, /^\.\.\/secret\.yaml is not below/],
+    ['those behind a link', { agent: 'replay:link.yaml' }, /^link\.yaml is not below the current folder\.$/m],
+    ['a file that holds no canned answers', { agent: 'replay:/etc/passwd' }, /agent/],
+  ])('starts no run with %s', async (_, args, message) => {
+    const { call, ...project } = connect();
+    writeWorkflow(project.cwd, 'wf', { 'START.md': 'Hello' });
+    writeWorkflow(project.cwd, '.raymond', { 'config.toml': '[raymond]\nbudget = 2\n' });
+    const secret = join(project.configHome, 'secret.yaml');
+    writeFileSync(secret, 'root:$6$secret');
+    symlinkSync(secret, join(project.cwd, 'link.yaml'));
+    const { isError, content } = await call('start_run', { workflow: 'wf', ...args });
+    const text = content?.[0]?.text ?? '';
+    expect([isError, text]).toStrictEqual([true, expect.stringMatching(message)]);
+    expect(text).not.toMatch(/secret\$|root:/);
+    expect(existsSync(join(project.cwd, '.raymond/runs'))).toBe(false);
   });
 
   test('stops a run', async () => {
@@ -192,4 +217,31 @@ test('questions for a person are answered only if the user allows it', async () 
   expect((await client.call('await_run', { run: 'r1' })).structuredContent).toMatchObject({ status: 'completed' });
   const late = await client.call('answer_question', answer);
   expect([late.isError, late.content?.[0]?.text]).toStrictEqual([true, expect.stringContaining('is over')]);
+});
+
+test('docs/mcp.md lists every tool with its arguments', () => {
+  const page = readFileSync(resolve('docs/mcp.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `(\w+)` \|[^|]*\|([^|]*)\|$/gm)].map(([, name, args = '']) => [
+    name,
+    [...args.matchAll(/`(\w+)`/g)].map(([, argument]) => argument).sort(),
+  ]);
+  expect(rows).toStrictEqual(TOOLS.map(({ name, input }) => [name, Object.keys(input).sort()]));
+});
+
+test.each([
+  ['is too long', () => `"${'x'.repeat(12 * 1024 * 1024)}"\n`],
+  ['is nested too deep', () => `${'['.repeat(20_000)}${']'.repeat(20_000)}\n`],
+  ['is no JSON', () => '{{{\n\0\n'],
+])('a message that %s does not end the server', async (_, message) => {
+  const client = connect();
+  client.write(message());
+  expect((await client.list()).length).toBeGreaterThan(0);
+});
+
+test('an argument with a NUL character is refused', async () => {
+  const client = connect();
+  expect(await client.call('lint', { workflow: 'a\0b' })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('NUL') }],
+  });
 });

@@ -11,6 +11,8 @@ import { respond } from './respond.ts';
 export interface Logged extends ApiRequest {
   readonly session: string | null;
   readonly reply: Reply;
+  /** The request as it was sent. */
+  readonly body: Readonly<Record<string, unknown>>;
   /** The cost of the answer; 0 until it is sent. */
   chargedUsd: number;
 }
@@ -38,15 +40,19 @@ const BODY = z.object({
   tools: z.array(z.object({ name: z.string().catch('') })).catch([]),
 });
 
-/** Starts one on a free port. */
-export async function startMessagesApi(script: Script = () => undefined): Promise<MessagesApi> {
+/** Starts one on a free port. Each request is answered once `mayAnswer` has let it. */
+export async function startMessagesApi(
+  script: Script = () => undefined,
+  mayAnswer: (request: ApiRequest) => Promise<void> = async () => {},
+): Promise<MessagesApi> {
   const requests: Logged[] = [];
   const attempts = new Map<string, number>();
   const sockets = new Set<Socket>();
   const watchers = new Set<() => void>();
 
-  async function answer(body: string, session: string | null, response: ServerResponse): Promise<void> {
-    const { model, stream, max_tokens, messages, system, tools } = BODY.parse(JSON.parse(body));
+  async function answer(text: string, session: string | null, response: ServerResponse): Promise<void> {
+    const body = JSON.parse(text);
+    const { model, stream, max_tokens, messages, system, tools } = BODY.parse(body);
     const place = locate(messages);
     const key = JSON.stringify([session, place, messages.length]);
     const attempt = (attempts.get(key) ?? 0) + 1;
@@ -62,9 +68,10 @@ export async function startMessagesApi(script: Script = () => undefined): Promis
       tools: tools.map(({ name }) => name),
     };
     const reply = script(request) ?? obey(request);
-    const logged: Logged = { ...request, session, reply, chargedUsd: 0 };
+    const logged: Logged = { ...request, session, reply, body, chargedUsd: 0 };
     requests.push(logged);
     for (const look of watchers) look();
+    await mayAnswer(request);
     logged.chargedUsd = priceUsd(model, await respond(response, reply, model, String(requests.length), stream));
   }
 

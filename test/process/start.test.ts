@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { MARKER_VARIABLE } from '../../src/process/command.ts';
 import { findCommand } from '../../src/process/find.ts';
 import { startCommand } from '../../src/process/start.ts';
-import { turnFiles } from '../../src/process/turn-files.ts';
-import { startOnWindows } from '../../src/process/windows.ts';
+import { recordedWrapper, turnFiles } from '../../src/process/turn-files.ts';
+import { endOnWindows, isRunningOnWindows, removeSameNames, startOnWindows } from '../../src/process/windows.ts';
 import { NEVER_RAN_STATUS, wrapCommand } from '../../src/process/wrapper.ts';
 import { compileRoom } from './compiled.ts';
 import { awake, run, shell, start, textOf, useTurns } from './turns.ts';
@@ -249,6 +249,36 @@ describe('the Windows implementation, as far as it can be tested here', () => {
     expect(readFileSync(turnFiles(turn.dir).stdout, 'utf8')).toBe('hello');
     expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(exited(4));
     expect(await startOnWindows(turn.dir, shell(turn, ''), turn.marker)).toMatchObject({ kind: 'not_started' });
+  });
+
+  test('tells by a pipe that a turn runs, and ends it through it', async () => {
+    const turn = newTurn();
+    const started = await startOnWindows(turn.dir, shell(turn, 'exec sleep 60'), turn.marker);
+    await vi.waitUntil(() => isRunningOnWindows(turn.dir));
+    expect(recordedWrapper(turn.dir)?.start).toMatch(/^\d+$/);
+    expect(await isRunningOnWindows(newTurn().dir)).toBe(false);
+    expect(await endOnWindows(turn.dir)).toStrictEqual({ killed: 1, left: 0 });
+    const exit = await awake(started.kind === 'started' ? started.exited : Promise.reject());
+    expect(exit).toStrictEqual(exited(1));
+    expect(await isRunningOnWindows(turn.dir)).toBe(false);
+    expect(await endOnWindows(turn.dir)).toStrictEqual({ killed: 0, left: 0 });
+  });
+
+  test('keeps a turn that is ended before its wrapper is ready from running at all', async () => {
+    const turn = newTurn();
+    const started = await startOnWindows(turn.dir, shell(turn, 'echo ran'), turn.marker);
+    expect(await endOnWindows(turn.dir)).toStrictEqual({ killed: 0, left: 0 });
+    const exit = await awake(started.kind === 'started' ? started.exited : Promise.reject());
+    expect(exit).toStrictEqual({ kind: 'died' });
+    expect(existsSync(turnFiles(turn.dir).stdout)).toBe(false);
+  });
+
+  test('gives a command the last of several variables whose names differ only in case', () => {
+    expect(removeSameNames({ Path: 'a', temp: 'b', TEMP: 'c', x: 'd' })).toStrictEqual({
+      Path: 'a',
+      TEMP: 'c',
+      x: 'd',
+    });
   });
 
   test('records a missing command as 127', async () => {

@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Activity } from '../../src/core/activity.ts';
-import type { Event } from '../../src/core/event.ts';
-import type { Run } from '../../src/core/run.ts';
-import { AgentLabels } from '../../src/events/agent-labels.ts';
-import { formatEvent } from '../../src/events/format.ts';
-import { type ResumeRequest, resumeRun } from '../../src/runtime/resume.ts';
-import type { RunHandle } from '../../src/runtime/run-handle.ts';
-import { type RunRequest, runWorkflow } from '../../src/runtime/start.ts';
+import { type ResumeRequest, resumeRun } from '../../src/app/resume.ts';
+import { type RunRequest, runWorkflow } from '../../src/app/start.ts';
+import type { Activity } from '../../src/core/run/activity.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import { AgentLabels } from '../../src/render/agent-labels.ts';
+import { formatEvent } from '../../src/render/format.ts';
+import type { RunHandle } from '../../src/wiring/run-handle.ts';
 
 /** A temporary folder in which a test runs workflows with canned answers. */
 export interface TestProject {

@@ -1,8 +1,8 @@
 import { stringify } from 'smol-toml';
 import { parseConfig } from '../../src/config/config.ts';
-import { isStateFile, type Platform, type Scope } from '../../src/core/state-names.ts';
 import { RaymondError } from '../../src/errors.ts';
 import { groupBy } from '../../src/graph/group-by.ts';
+import { isStateFile, type Platform, type Scope } from '../../src/language/state-names.ts';
 import { checkScenarioFile, parseScenarioFile, resolveWorkflowPaths } from '../../src/scenario/file.ts';
 import { readManifest } from '../../src/workflow/manifest.ts';
 import { parseOneFileState } from '../../src/workflow/one-file-state.ts';

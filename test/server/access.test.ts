@@ -90,7 +90,12 @@ describe('the printed address', () => {
 });
 
 test('a browser gets a page also where there is nothing, and a program JSON', async () => {
-  const { request } = await startTestServer();
+  const { request, origin } = await startTestServer();
+  const opened = await fetch(`${origin}/api/runs`, { headers: { accept: 'text/html,*/*;q=0.8' } });
+  expect([opened.status, await opened.text()]).toStrictEqual([
+    401,
+    expect.stringMatching(/<h1>The token is missing.*<code>raymond serve<\/code>/),
+  ]);
   const page = await request('/nothing', { headers: { accept: 'text/html' } });
   expect([page.status, page.headers.get('content-type')]).toStrictEqual([404, 'text/html; charset=utf-8']);
   expect(await page.text()).toContain('There is nothing at /nothing.');

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { ROUTES } from '../../src/server/app.ts';
 import { MAX_BODY_BYTES } from '../../src/server/route.ts';
+import { newCliProject } from '../cli/cli-project.ts';
 import { appears, waiting, writeWorkflow } from '../cli/owners.ts';
+import { checkDocument } from '../documents/check-documents.ts';
 import { startTestServer, type TestServer } from './test-server.ts';
 
 const RESULT = 'echo "<result>done</result>"';
@@ -46,6 +48,21 @@ describe('workflows', () => {
       ['one.yaml', null, null, null],
       ['a', 'Says done.', 3, null],
     ]);
+  });
+
+  test('of every project in which this user has started runs are found, unless roots are given', async () => {
+    const elsewhere = newCliProject();
+    const project = { ...newCliProject(), configHome: elsewhere.configHome };
+    writeWorkflow(elsewhere.cwd, 'there', { 'START.sh': RESULT });
+    writeWorkflow(project.cwd, 'here', { 'START.sh': RESULT });
+    await elsewhere.raymond('run', 'there', '--quiet');
+    const pathsWith = async (roots: readonly string[]) => {
+      const server = await startTestServer({ roots }, project);
+      const { workflows } = (await server.get('/api/workflows')).body as { workflows: { path: string }[] };
+      return workflows.map(({ path }) => path);
+    };
+    expect(await pathsWith([])).toStrictEqual(['here', 'there']);
+    expect(await pathsWith([project.cwd])).toStrictEqual(['here']);
   });
 
   test('are shown with their findings and drawn', async () => {
@@ -116,7 +133,7 @@ describe('a run', () => {
     await startRun(server, { agent: 'replay:canned.yaml' });
   });
 
-  test('is stopped and goes on, and its server may come and go', async () => {
+  test('is stopped and continues, and its server may come and go', async () => {
     const first = await startTestServer();
     writeWorkflow(first.cwd, 'wf', { 'START.sh': waiting('<goto>NEXT</goto>'), 'NEXT.sh': RESULT });
     const path = await startRun(first);
@@ -210,6 +227,7 @@ describe('the events of a run', () => {
         const [, id] = /^id: (\d+)$/m.exec(part) ?? [];
         const [, data] = /^data: (.*)$/m.exec(part) ?? [];
         if (id === undefined || data === undefined) continue;
+        checkDocument('Step', JSON.parse(data));
         const { seq, events } = JSON.parse(data) as { seq: number; events: { kind: string }[] };
         expect(seq).toBe(Number(id));
         messages.push({ seq, kinds: events.map(({ kind }) => kind) });
@@ -265,6 +283,7 @@ describe('the events of a run', () => {
       text = parts.pop() ?? '';
       for (const part of parts) {
         const [, data] = /^event: delta\ndata: (.*)$/m.exec(part) ?? [];
+        if (data !== undefined) checkDocument('TurnDeltas', JSON.parse(data));
         if (data !== undefined) turns.push(...(JSON.parse(data) as { turns: typeof turns }).turns);
       }
       if (turns.length > 0) writeFileSync(join(server.cwd, 'go'), '');
@@ -355,12 +374,18 @@ describe('a bad request', () => {
 
 test('the OpenAPI document has every route and nothing else, and no secret is in any answer', async () => {
   const { get, server } = await startTestServer();
-  const { paths } = (await get('/api/openapi.json')).body as { paths: Record<string, Record<string, unknown>> };
+  const { body } = await get('/api/openapi.json');
+  const { paths } = body as { paths: Record<string, Record<string, unknown>> };
   const documented = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method} ${path}`),
   );
   expect(documented.sort()).toStrictEqual(ROUTES.map(({ method, path }) => `${method} /api${path}`).sort());
   expect(JSON.stringify(paths)).not.toContain(server.token);
+  const isJson = ({ response }: (typeof ROUTES)[number]): boolean => response.type === 'application/json';
+  expect(ROUTES.filter((route) => isJson(route) !== (route.response.schema !== null))).toStrictEqual([]);
+  const { schemas } = body.components as { schemas: Record<string, object> };
+  const named = [...JSON.stringify(body).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+  expect([...new Set(named)].sort()).toStrictEqual(Object.keys(schemas).sort());
   const guide = [...readFileSync('docs/serve.md', 'utf8').matchAll(/^\| `([A-Z]+) (\/api\S+)` \|/gm)].map(
     ([, method = '', path]) => `${method.toLowerCase()} ${path}`,
   );

@@ -1,9 +1,10 @@
-import { realpathSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Browser, findChromium, launch, type Page } from '../chromium/browser.ts';
 import { appears, waiting, writeWorkflow } from '../cli/owners.ts';
 import { git } from '../git.ts';
+import { worktreesFolder } from '../worktrees-folder.ts';
 import { startSlowRun } from './slow-run.ts';
 import { startTestServer, type TestServer } from './test-server.ts';
 
@@ -102,8 +103,10 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     await use('text="stream"');
     await shows(page, 'NEXT.sh → END.sh (goto)');
     await use('text="graph"');
-    await vi.waitFor(async () =>
-      expect(await page.evaluate('document.querySelector(".picture img")?.naturalWidth > 0')).toBe(true),
+    // A thread draws it, which has to be started first.
+    await vi.waitFor(
+      async () => expect(await page.evaluate('document.querySelector(".picture img")?.naturalWidth > 0')).toBe(true),
+      { timeout: 20_000 },
     );
     expect([errors, foreign]).toStrictEqual([[], []]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
@@ -129,7 +132,7 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     await page.click('text="Say it"');
     await shows(page, 'It is put before the next prompt.');
     await page.fill('.talk textarea', 'Faster');
-    await page.click('text="Interrupt, and go on with this"');
+    await page.click('text="Interrupt, and continue with this"');
     await shows(page, 'main is interrupted.');
     await shows(page, '2 turns');
     await page.click('text="stream"');
@@ -153,7 +156,7 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     await shows(page, /START\.md:2:13 error: `max_visits` must be a whole number of at least 1, not the text `lots`/);
     await page.click('nav >> text="Runs"');
     await page.click('.run-row');
-    await shows(page, /its time was over at .*: resume the run, which goes on in END\.sh/);
+    await shows(page, /its time was over at .*: resume the run, which continues in END\.sh/);
     expect(await page.evaluate('document.querySelector(".question button").disabled')).toBe(true);
     // The question stands in its form only, and nothing has failed.
     expect(await page.textContent('.run-head')).not.toMatch(/Publish it|Retry/);
@@ -239,13 +242,84 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     await server.raymond('run', 'wf', '--run-id', 'r1', '--quiet');
     const { page, errors } = await open(server, {});
     await page.click('.run-row');
-    const folder = join('.raymond', 'worktrees', 'r1', 'main_w1');
-    await shows(
-      page,
-      `worktree raymond/r1/main_w1 (0 commits, uncommitted changes) in ${realpathSync(server.cwd)}/${folder}`,
-    );
+    const folder = join(worktreesFolder(server.cwd, 'r1'), 'main_w1');
+    await shows(page, `worktree raymond/r1/main_w1 (0 commits, uncommitted changes) in ${folder}`);
     expect(errors).toStrictEqual([]);
   });
+
+  test.each([
+    ['wide', WIDE],
+    ['narrow', NARROW],
+  ])(
+    'filters runs, retries what failed and takes files of several types, in a %s window',
+    async (_, viewport) => {
+      const server = await startTestServer();
+      writeWorkflow(server.cwd, 'wf', {
+        // While one agent asks, another works: the run is running, and needs a person.
+        'START.sh': `echo '<fork next="ASK">WORK</fork>'`,
+        'ASK.sh': `echo '<ask next="END" upload_slots="scan.bin:image/png|text/plain">Where is the scan?</ask>'`,
+        'WORK.sh': waiting('<result>worked</result>'),
+        'END.sh': 'echo "<result>got $(cat "$RAYMOND_TASK_FOLDER"/asks/*/scan.bin)</result>"',
+      });
+      writeWorkflow(server.cwd, 'fails', {
+        'START.sh': '[ -f mended ] || exit 7; echo "<result>better now</result>"',
+      });
+      writeWorkflow(server.cwd, 'fine', { 'START.sh': 'echo "<result>fine</result>"' });
+      await server.raymond('run', 'fine', '--run-id', 'fine', '--quiet');
+      await server.raymond('run', 'fails', '--run-id', 'fails', '--quiet');
+      writeFileSync(join(server.cwd, 'scan.txt'), 'the scan');
+      writeFileSync(join(server.cwd, 'scan.pdf'), 'no scan');
+      const { page, errors } = await open(server, { viewport });
+      await page.click('text=Start a run');
+      await page.click('.cards a:has-text("wf")');
+      await page.click('button.main');
+      await shows(page, 'Stop now');
+      await appears(server.cwd, 'here');
+      await page.click('nav >> text="Runs"');
+      const listed = () =>
+        page.evaluate('[...document.querySelectorAll(".run-row strong")].map((e) => e.textContent).sort().join()');
+      const filterBy = async (name: string, expected: string): Promise<void> => {
+        await page.click(`.tabs button:has-text("${name}")`);
+        await vi.waitFor(async () => expect(await listed()).toBe(expected), { timeout: 20_000 });
+      };
+      await shows(page, /A question for you/);
+      await filterBy('all', 'fails,fine,wf');
+      await filterBy('needs you', 'wf');
+      await filterBy('running', 'wf');
+      await filterBy('completed', 'fine');
+      await filterBy('failed', 'fails');
+
+      await page.click('.run-row');
+      await shows(page, /Retry what failed/);
+      expect(await page.isVisible('text="Resume"')).toBe(false);
+      writeFileSync(join(server.cwd, 'mended'), '');
+      await page.click('text="Retry what failed"');
+      await shows(page, /completed.*better now/s);
+      expect(await page.isVisible('text="Retry what failed"')).toBe(false);
+
+      await page.click('nav >> text="Runs"');
+      await filterBy('needs you', 'wf');
+      expect(await page.getAttribute('.question input[type=file]', 'accept')).toBe('image/png,text/plain');
+      await page.setInputFiles('.question input[type=file]', join(server.cwd, 'scan.pdf'));
+      await page.click('.question button.main');
+      await shows(page, /scan\.bin is application\/pdf, and should be image\/png or text\/plain/);
+      await page.setInputFiles('.question input[type=file]', join(server.cwd, 'scan.txt'));
+      await page.click('.question button.main');
+      await vi.waitFor(async () => expect(await page.textContent('body')).not.toContain('A question for you'), {
+        timeout: 20_000,
+      });
+      // Nothing has failed, and nobody is asked any more.
+      await filterBy('needs you', '');
+      await filterBy('running', 'wf');
+      await page.click('.run-row');
+      writeFileSync(join(server.cwd, 'go'), '');
+      await shows(page, /completed.*got the scan/s);
+      expect(await page.isVisible('text="Retry what failed"')).toBe(false);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(errors).toStrictEqual([]);
+    },
+    120_000,
+  );
 
   test('shows what an agent says without running any of it', async () => {
     const server = await startTestServer();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { writeWorkflow } from '../cli/owners.ts';
+import { waiting, writeWorkflow } from '../cli/owners.ts';
 import { startTestServer, type TestServer } from './test-server.ts';
 
 const UPLOADS =
@@ -38,7 +38,7 @@ const form = (text: string, files: Readonly<Record<string, readonly [content: st
 };
 
 describe('a question in the API', () => {
-  test('is listed, answered, and its run goes on; a second answer is refused', async () => {
+  test('is listed, answered, and its run continues; a second answer is refused', async () => {
     const { server, path } = await startAsking();
     const { body } = await server.get('/api/questions');
     expect(body).toMatchObject({
@@ -57,6 +57,33 @@ describe('a question in the API', () => {
     });
     expect((await server.get('/api/questions')).body).toStrictEqual({ questions: [] });
     expect((await server.post(`${path}/answer`, { text: 'Late' })).status).toBe(409);
+  });
+
+  test('puts its run first and among those that need a person, although another agent is at work', async () => {
+    const server = await startTestServer();
+    writeWorkflow(server.cwd, 'quick', { 'START.sh': 'echo "<result>done</result>"' });
+    writeWorkflow(server.cwd, 'wf', {
+      'START.sh': `echo '<fork next="ASK" item="a">WORK</fork>'`,
+      'ASK.sh': `echo '<ask next="END">Publish it?</ask>'`,
+      'WORK.sh': waiting('<result>done</result>'),
+      'END.sh': 'echo "<result>done</result>"',
+    });
+    const running = server.raymond('run', 'wf', '--run-id', 'r1', '--quiet', '--on-ask', 'exit');
+    await vi.waitFor(async () => expect((await server.get('/api/questions')).body.questions).toHaveLength(1));
+    await server.raymond('run', 'quick', '--run-id', 'r2', '--quiet');
+    const list = async (query: string) =>
+      ((await server.get(`/api/runs?${query}`)).body.runs as Record<string, unknown>[]).map(
+        ({ run_id, status, needs_you }) => [run_id, status, needs_you],
+      );
+    expect(await list('')).toStrictEqual([
+      ['r1', 'running', true],
+      ['r2', 'completed', false],
+    ]);
+    expect(await list('needs_you=true')).toStrictEqual([['r1', 'running', true]]);
+    expect(await list('needs_you=false')).toStrictEqual([['r2', 'completed', false]]);
+    expect((await server.get(`/api/runs/${await server.id()}/r1`)).body.needs_you).toBe(true);
+    writeFileSync(join(server.cwd, 'go'), '');
+    await running;
   });
 
   test('gives its files, and none that is not in its folder', async () => {
@@ -86,7 +113,7 @@ describe('a question in the API', () => {
     ]);
     expect(refused.map(({ status }) => status)).toStrictEqual([413, 422, 422, 413, 422, 422, 422]);
     expect(await refused.at(-1)?.json()).toMatchObject({
-      detail: 'the question asks for files that are missing: a.txt.',
+      detail: 'the answer was not given: the question asks for files that are missing: a.txt',
     });
     const accepted = await send(form('here', { 'a.txt': ['hello', 'text/plain'], 'b.png': ['png', 'image/png'] }));
     expect([accepted.status, await accepted.json()]).toStrictEqual([
@@ -96,6 +123,26 @@ describe('a question in the API', () => {
     await untilCompleted(server, path);
     expect(readFileSync(join(server.cwd, 'got', 'a.txt'), 'utf8')).toBe('hello');
     expect(readFileSync(join(server.cwd, 'got', 'b.png'), 'utf8')).toBe('png');
+  });
+
+  test('takes a file of one of several types, whatever the ending of its slot says', async () => {
+    const { server, path } = await startAsking('upload_slots="scan.txt:application/pdf|image/png"');
+    const send = (data: FormData) => server.request(`${path}/answer`, { method: 'POST', body: data });
+    const refused = await send(form('x', { 'scan.txt': ['1', 'text/plain'] }));
+    expect(await refused.json()).toMatchObject({
+      detail: 'the answer was not given: scan.txt is text/plain, and should be application/pdf or image/png',
+    });
+    expect((await send(form('x', { 'scan.txt': ['png', 'image/png'] }))).status).toBe(200);
+    await untilCompleted(server, path);
+    expect(readFileSync(join(server.cwd, 'got', 'scan.txt'), 'utf8')).toBe('png');
+  });
+
+  test('`raymond answer` knows the type of a file by its own name', async () => {
+    const { server } = await startAsking('upload_slots="scan.txt:application/pdf|image/png"');
+    for (const name of ['a.png', 'a.csv']) writeFileSync(join(server.cwd, name), 'x');
+    const other = await server.raymond('answer', 'r1', 'x', '--upload', 'scan.txt=a.csv');
+    expect(other.err).toContain('scan.txt is text/csv, and should be application/pdf or image/png');
+    expect((await server.raymond('answer', 'r1', 'x', '--upload', 'scan.txt=a.png')).code).toBe(0);
   });
 
   test('refuses what it does not know or cannot read, and still waits', async () => {
@@ -110,6 +157,12 @@ describe('a question in the API', () => {
       [path, { text: 'x'.repeat(2 << 20) }, 413],
     ];
     for (const [at, body, status] of cases) expect((await server.post(`${at}/answer`, body)).status).toBe(status);
+    const sentence = 'the answer was not given: it is empty';
+    expect(await server.post(`${path}/answer`, { text: ' ' })).toMatchObject({
+      status: 422,
+      body: { detail: sentence, errors: [{ path: 'body.text', message: 'it is empty' }] },
+    });
+    expect((await server.raymond('answer', 'r1', ' ')).err).toContain(sentence);
     expect((await server.raymond('asks')).out).toContain('Publish it?');
   });
 

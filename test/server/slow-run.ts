@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunHandle } from '../../src/runtime/run-handle.ts';
-import { runWorkflow } from '../../src/runtime/start.ts';
+import { runWorkflow } from '../../src/app/start.ts';
+import type { RunHandle } from '../../src/wiring/run-handle.ts';
 import { writeWorkflow } from '../cli/owners.ts';
 import type { TestServer } from './test-server.ts';
 

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { openFiles } from '../../src/app/open-files.ts';
 import { type RunningServer, type ServeRequest, startServer } from '../../src/server/serve.ts';
 import { type CliProject, newCliProject } from '../cli/cli-project.ts';
+import { checkResponse } from '../documents/check-documents.ts';
 
 /** A server over a project, and requests to it with its token. */
 export interface TestServer extends CliProject {
@@ -26,12 +28,14 @@ export async function startTestServer(
   project = newCliProject(),
 ): Promise<TestServer> {
   const messages: string[] = [];
+  const env = { ...process.env, RAYMOND_REPLAY: 'fast', XDG_CONFIG_HOME: project.configHome };
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
     roots: [project.cwd],
     cwd: project.cwd,
-    env: { ...process.env, RAYMOND_REPLAY: 'fast', XDG_CONFIG_HOME: project.configHome },
+    env,
+    openFolder: (folder) => openFiles(folder, settings.env ?? env),
     command: [process.execPath, CLI],
     version: '1.2.3',
     report: (message) => void messages.push(message),
@@ -41,19 +45,22 @@ export async function startTestServer(
   const origin = `http://127.0.0.1:${server.port}`;
   const request = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(origin + path, { ...init, headers: { authorization: `Bearer ${server.token}`, ...init.headers } });
-  const read = async (response: Response) => ({
-    status: response.status,
-    body: (await response.json()) as Record<string, unknown>,
-  });
+  const read = async (method: string, path: string, response: Response) => {
+    const body = (await response.json()) as Record<string, unknown>;
+    checkResponse(method, path, response.status, body);
+    return { status: response.status, body };
+  };
   return {
     ...project,
     server,
     origin,
     messages,
     request,
-    get: async (path) => read(await request(path)),
+    get: async (path) => read('GET', path, await request(path)),
     post: async (path, body = {}) =>
       read(
+        'POST',
+        path,
         await request(path, {
           method: 'POST',
           body: JSON.stringify(body),

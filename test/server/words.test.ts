@@ -29,14 +29,14 @@ test('something is said to an agent, and the agent is interrupted', async () => 
     expect(turns.toSorted((a, b) => a.turn - b.turn)).toMatchObject([{ failure: 'broken_off' }, { prompt: 'said' }]);
   });
   await server.raymond('stop', 'r1', '--now');
-  expect(await finished).toMatchObject({ status: 'paused', agents: [{ said: [] }] });
+  expect(await finished).toMatchObject({ status: 'paused', agents: [{ messages: [] }] });
   expect(await server.post(`${path}/interrupt`)).toMatchObject({
     status: 409,
     body: { detail: 'no process drives the run r1: no turn of it can be interrupted' },
   });
 });
 
-test('an agent that was interrupted without a text goes on where it was after an empty answer', async () => {
+test('an agent that was interrupted without a text continues where it was after an empty answer', async () => {
   const { server, path } = await startRun();
   expect((await server.post(`${path}/interrupt`)).status).toBe(202);
   const ask = await vi.waitFor(async () => {

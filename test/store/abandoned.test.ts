@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { layoutOf } from '../../src/store/layout.ts';
-import { loadRun } from '../../src/store/load.ts';
-import { createRun, openStore } from '../../src/store/store.ts';
-import { createTurnFolder } from '../../src/store/turn-folder.ts';
+import { layoutOf } from '../../src/disk/layout.ts';
+import { createTurnFolder } from '../../src/disk/turn-folder.ts';
+import { createFileLeases } from '../../src/storage/files/lease.ts';
+import { loadRun } from '../../src/storage/files/load.ts';
 import { Disk } from './disk.ts';
 import { fixedHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
@@ -24,9 +24,9 @@ describe('a run that is not synced', () => {
     await fc.assert(
       fc.asyncProperty(randomHistory(20), async (history) => {
         const layout = layoutHere();
-        const store = await createRun(layout, history.run, history.events, { durable: false });
-        for (const step of history.steps) await store.save([step]);
-        await store.close();
+        const lease = await createFileLeases(layout, { durable: false }).create(history);
+        for (const step of history.steps) await lease.append([step]);
+        await lease.release();
         expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(
           runAfter(history, history.steps.length),
         );
@@ -39,16 +39,16 @@ describe('a run that is not synced', () => {
   test('is never synced', async () => {
     const disk = new Disk();
     const history = fixedHistory(4);
-    const store = await createRun(layoutHere(), history.run, history.events, { durable: true, openFile: disk.open });
-    await store.save(history.steps);
-    await store.close();
+    const lease = await createFileLeases(layoutHere(), { durable: true, openFile: disk.open }).create(history);
+    await lease.append(history.steps);
+    await lease.release();
     expect(disk.syncs).toBeGreaterThan(0);
     const layout = layoutHere();
     const syncs = vi.spyOn(Object.getPrototypeOf(await handleOf(layout.root)), 'datasync');
-    const fleeting = await createRun(layout, history.run, history.events, { durable: false });
+    const fleeting = await createFileLeases(layout, { durable: false }).create(history);
     await createTurnFolder(layout, 'run-1', { agent: 'main', number: 1, state: 'A.md' }, { stdin: 'x' }, false);
-    await fleeting.save(history.steps);
-    await fleeting.close();
+    await fleeting.append(history.steps);
+    await fleeting.release();
     expect(syncs).not.toHaveBeenCalled();
     syncs.mockRestore();
   });
@@ -56,10 +56,10 @@ describe('a run that is not synced', () => {
   test('is refused if its id is taken', async () => {
     const layout = layoutHere();
     const history = fixedHistory(0);
-    const store = await createRun(layout, history.run, history.events, { durable: false });
-    const refusal = await refusalOf(() => createRun(layout, history.run, history.events, { durable: false }));
+    const lease = await createFileLeases(layout, { durable: false }).create(history);
+    const refusal = await refusalOf(() => createFileLeases(layout, { durable: false }).create(history));
     expect(refusal.message).toBe('A run run-1 already exists.');
-    await store.close();
+    await lease.release();
   });
 });
 
@@ -76,18 +76,18 @@ describe('an abandoned run', () => {
   test('is left like that of a killed process, and the next owner continues from what was saved', async () => {
     const layout = layoutHere();
     const history = fixedHistory(6);
-    const store = await createRun(layout, history.run, history.events, life(1));
+    const lease = await createFileLeases(layout, life(1)).create(history);
     const before = readFileSync(layout.stateFile('run-1'), 'utf8');
-    await store.save(history.steps.slice(0, 4));
-    store.abandon();
+    await lease.append(history.steps.slice(0, 4));
+    lease.abandon();
     expect(existsSync(join(layout.runFolder('run-1'), 'owner.1'))).toBe(true);
     expect(readFileSync(layout.stateFile('run-1'), 'utf8')).toBe(before);
-    await expect(store.save(history.steps.slice(4, 5))).rejects.toThrow('cannot be written');
+    await expect(lease.append(history.steps.slice(4, 5))).rejects.toThrow('cannot be written');
 
-    const next = await openStore(layout, 'run-1', life(2));
+    const next = await createFileLeases(layout, life(2)).acquire('run-1');
     expect(next.run).toStrictEqual(runAfter(history, 4));
-    await next.store.save(history.steps.slice(4));
-    await next.store.close();
+    await next.append(history.steps.slice(4));
+    await next.release();
     expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(runAfter(history, history.steps.length));
   });
 
@@ -96,10 +96,10 @@ describe('an abandoned run', () => {
     const history = fixedHistory(4);
     vi.useFakeTimers();
     try {
-      const store = await createRun(layout, history.run, history.events, life(1));
+      const lease = await createFileLeases(layout, life(1)).create(history);
       const before = readFileSync(layout.stateFile('run-1'), 'utf8');
-      const saving = store.save(history.steps);
-      store.abandon();
+      const saving = lease.append(history.steps);
+      lease.abandon();
       await saving.catch(() => {});
       await vi.advanceTimersByTimeAsync(100_000);
       expect(readFileSync(layout.stateFile('run-1'), 'utf8')).toBe(before);

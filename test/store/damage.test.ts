@@ -2,12 +2,12 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Run } from '../../src/core/run.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import { type FolderLayout, layoutOf } from '../../src/disk/layout.ts';
 import { RaymondError } from '../../src/errors.ts';
-import { readEvents } from '../../src/store/journal-events.ts';
-import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
-import { loadRun } from '../../src/store/load.ts';
-import { createRun } from '../../src/store/store.ts';
+import { createFileLeases } from '../../src/storage/files/lease.ts';
+import { loadRun } from '../../src/storage/files/load.ts';
+import { readEvents } from './read-events.ts';
 import { resealLine } from './reseal.ts';
 import { fixedHistory, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
@@ -17,18 +17,18 @@ const HISTORY = fixedHistory(12);
 const LAST = HISTORY.steps.length;
 
 /** A run whose state file is the first one, so that every line of the journal counts, or the last one. */
-async function savedRun(stateFile: 'first' | 'last'): Promise<StoreLayout> {
+async function savedRun(stateFile: 'first' | 'last'): Promise<FolderLayout> {
   const layout = layoutOf(join(temporary(), '.raymond'));
-  const store = await createRun(layout, HISTORY.run, HISTORY.events, { snapshotEveryMs: 1e9 });
+  const lease = await createFileLeases(layout, { snapshotEveryMs: 1e9 }).create(HISTORY);
   copyFileSync(layout.stateFile('run-1'), join(layout.root, 'first'));
-  await store.save(HISTORY.steps);
-  await store.close();
+  await lease.append(HISTORY.steps);
+  await lease.release();
   if (stateFile === 'first') copyFileSync(join(layout.root, 'first'), layout.stateFile('run-1'));
   return layout;
 }
 
 /** The run as it is believed to be; undefined if it is refused with a sentence. */
-async function believed(layout: StoreLayout): Promise<Run | undefined> {
+async function believed(layout: FolderLayout): Promise<Run | undefined> {
   try {
     return (await loadRun(layout, 'run-1', { cut: false })).run;
   } catch (error) {

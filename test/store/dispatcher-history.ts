@@ -1,8 +1,7 @@
-import type { Agent } from '../../src/core/agent.ts';
-import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/core/archive.ts';
-import type { Step } from '../../src/core/event.ts';
-import type { Run } from '../../src/core/run.ts';
-import type { Signal } from '../../src/core/signal.ts';
+import type { Agent } from '../../src/core/run/agent.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/core/run/archive.ts';
+import { withChange } from '../../src/core/run/change.ts';
+import type { Signal } from '../../src/core/signals/signal.ts';
 import { initialEvents, step } from '../../src/core/step.ts';
 import { missingAgents } from '../core/random-run.ts';
 import { startRun } from '../core/run-driver.ts';
@@ -17,12 +16,12 @@ export function dispatcherHistory(
   { kept, batch }: ArchiveLimits = ARCHIVE_LIMITS,
 ): RunHistory & { readonly archived: readonly Agent[] } {
   const start = startRun({ files: FILES });
-  const steps: { before: Run; step: Step }[] = [];
+  const steps: RunHistory['steps'][number][] = [];
   const archived: Agent[] = [];
   let run = start;
   const apply = (signal: Signal): void => {
     const next = step(run, signal, { kept, batch });
-    steps.push({ before: run, step: next });
+    steps.push({ before: run, ...withChange(run, next) });
     if (next.run.archive !== run.archive) archived.push(...missingAgents(run, next.run));
     run = next.run;
   };

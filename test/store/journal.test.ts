@@ -1,8 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Change } from '../../src/store/change.ts';
-import { Journal } from '../../src/store/journal.ts';
+import type { Change } from '../../src/core/run/change.ts';
+import { RUN_VERSION } from '../../src/core/run/run.ts';
+import { Journal } from '../../src/storage/files/journal-writer.ts';
 import { Disk } from './disk.ts';
 import { refusalOf } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
@@ -79,7 +80,7 @@ describe('everything is refused after a failure', () => {
     const refusal = await refusalOf(() => journal.append([change(2)]));
     expect(refusal.message).toBe(`${file} cannot be written: ${reason}.`);
     expect(refusal.hint).toContain(cure);
-    expect(refusal.hint).toContain('then go on with `raymond resume run-1`. The run is kept up to step 1;');
+    expect(refusal.hint).toContain('then continue with `raymond resume run-1`. The run is kept up to step 1;');
     expect(refusal.exitCode).toBe(3);
     disk.failSync = undefined;
     const { writes } = disk;
@@ -88,7 +89,7 @@ describe('everything is refused after a failure', () => {
     await journal.close();
   });
 
-  test('of the first line of a new run: there is none to go on with', async () => {
+  test('of the first line of a new run: there is none to continue with', async () => {
     const { file, disk, journal } = await journalOn({ isNew: true });
     disk.failSync = 'EFBIG';
     const refusal = await refusalOf(() => journal.append([change(0)]));
@@ -114,7 +115,9 @@ describe('everything is refused after a failure', () => {
     expect(one?.message).toContain('no space is left');
     expect(other).toBe(one);
     await journal.close();
-    expect(readFileSync(file, 'utf8').split('\n').at(-1)).toBe(JSON.stringify(change(2)).slice(0, 10));
+    expect(readFileSync(file, 'utf8').split('\n').at(-1)).toBe(
+      JSON.stringify({ v: RUN_VERSION, ...change(2) }).slice(0, 10),
+    );
   });
 });
 

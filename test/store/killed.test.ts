@@ -3,12 +3,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Run } from '../../src/core/run.ts';
-import { readEvents } from '../../src/store/journal-events.ts';
-import { layoutOf } from '../../src/store/layout.ts';
-import { loadRun } from '../../src/store/load.ts';
-import { ownerOf } from '../../src/store/owner.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import { layoutOf } from '../../src/disk/layout.ts';
+import { loadRun } from '../../src/storage/files/load.ts';
+import { ownerOf } from '../../src/storage/files/owner.ts';
 import { compileInto, type Program, startProgram } from './processes.ts';
+import { readEvents } from './read-events.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
@@ -51,7 +51,7 @@ describe('a run whose process is killed', () => {
     expect(last).toBeGreaterThanOrEqual(safe);
   });
 
-  test.each(['goes on writing', 'was stopped meanwhile'])('is taken over from an owner that %s', async (how) => {
+  test.each(['keeps writing', 'was stopped meanwhile'])('is taken over from an owner that %s', async (how) => {
     const layout = layoutOf(join(temporary(), '.raymond'));
     const old = startProgram('driver.mjs', compiled, layout.root, 'create-far');
     for (let seen = 0; seen < 20; seen++) await old.line();

@@ -1,28 +1,50 @@
 import { chmodSync, chownSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { makePrivateFolder } from '../../src/store/files.ts';
-import { findRaymondFolder, layoutOf, resolveDebugFolder } from '../../src/store/layout.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { makePrivateFolder } from '../../src/disk/files.ts';
+import { findRaymondFolder, layoutOf, resolveDebugFolder } from '../../src/disk/layout.ts';
 import { asNobody, refusalOf } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
 
+/** The files by which git recognizes a repository. */
+const REPOSITORY = { '.git/HEAD': 'ref: refs/heads/main\n', '.git/objects/x': '', '.git/refs/heads/x': '' };
+
 describe('the .raymond folder is', () => {
   test('the nearest one up to the git root', () => {
-    const root = temporary({ '.git/HEAD': '', '.raymond/config.toml': '', 'a/.raymond/config.toml': '', 'a/b/c': '' });
+    const root = temporary({ ...REPOSITORY, '.raymond/config.toml': '', 'a/.raymond/config.toml': '', 'a/b/c': '' });
     expect(findRaymondFolder(join(root, 'a/b'))).toBe(join(root, 'a/.raymond'));
     expect(findRaymondFolder(root)).toBe(join(root, '.raymond'));
   });
 
   test('created at the git root, which may have a file `.git`, and never above it', () => {
-    const root = temporary({ '.raymond/config.toml': '', 'repo/.git': 'gitdir: elsewhere', 'repo/a/b': '' });
+    const elsewhere = temporary(REPOSITORY);
+    const root = temporary({ '.raymond/config.toml': '', 'repo/.git': `gitdir: ${elsewhere}/.git\n`, 'repo/a/b': '' });
     expect(findRaymondFolder(join(root, 'repo/a'))).toBe(join(root, 'repo/.raymond'));
   });
 
   test('created in the current folder, outside a repository', () => {
     const root = temporary({ 'a/b': '' });
     expect(findRaymondFolder(join(root, 'a'))).toBe(join(root, 'a/.raymond'));
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['an empty folder', { '.git/x': '' }],
+    ['a folder without objects', { '.git/HEAD': 'ref: refs/heads/main\n', '.git/refs/heads/x': '' }],
+    ['an empty file', { '.git': '' }],
+    ['a file that names nothing', { '.git': 'gitdir: nowhere\n' }],
+  ])('not attracted by a `.git` that is %s', (_, files) => {
+    const root = temporary({ ...files, 'a/b': '' });
+    expect(findRaymondFolder(join(root, 'a'))).toBe(join(root, 'a/.raymond'));
+  });
+
+  test('not looked for in or above a folder of GIT_CEILING_DIRECTORIES, unless one stands in it', () => {
+    const root = temporary({ ...REPOSITORY, '.raymond/config.toml': '', 'a/b/c': '' });
+    vi.stubEnv('GIT_CEILING_DIRECTORIES', `relative:${root}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(findRaymondFolder(join(root, 'a/b'))).toBe(join(root, 'a/b/.raymond'));
+    expect(findRaymondFolder(root)).toBe(join(root, '.raymond'));
   });
 
   test("the user's own further up, outside a repository", () => {

@@ -2,12 +2,14 @@ import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } fro
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
-import { readEvents } from '../../src/store/journal-events.ts';
-import { readJournalLines } from '../../src/store/journal-lines.ts';
-import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
-import { loadRun } from '../../src/store/load.ts';
-import { createRun, openStore } from '../../src/store/store.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import { type FolderLayout, layoutOf } from '../../src/disk/layout.ts';
+import { createFileLeases } from '../../src/storage/files/lease.ts';
+import { loadRun } from '../../src/storage/files/load.ts';
+import { readJournalLines } from '../../src/storage/journal-lines.ts';
+import type { JournalPosition } from '../../src/storage/saved-run.ts';
+import { afterStep } from '../../src/storage/storage.ts';
+import { readEvents } from './read-events.ts';
 import { resealLine } from './reseal.ts';
 import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
@@ -18,20 +20,20 @@ const NEVER = 1e9;
 /** A run on disk whose owner was killed: the state file is still the first one. */
 async function killed(
   history: RunHistory,
-): Promise<{ layout: StoreLayout; file: string; first: number; ends: number[] }> {
+): Promise<{ layout: FolderLayout; file: string; first: number; ends: number[] }> {
   const layout = layoutOf(join(temporary(), '.raymond'));
   const id = history.run.id;
-  const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: NEVER });
+  const lease = await createFileLeases(layout, { snapshotEveryMs: NEVER }).create(history);
   copyFileSync(layout.stateFile(id), join(layout.root, 'first'));
-  await store.save(history.steps);
-  await store.close();
+  await lease.append(history.steps);
+  await lease.release();
   copyFileSync(join(layout.root, 'first'), layout.stateFile(id));
   const file = layout.journalFile(id);
   const ends = [...readFileSync(file).entries()].flatMap(([at, byte]) => (byte === 10 ? [at + 1] : []));
   return { layout, file, first: ends[0] ?? 0, ends };
 }
 
-const load = (layout: StoreLayout, cut = false) => loadRun(layout, 'run-1', { cut });
+const load = (layout: FolderLayout, cut = false) => loadRun(layout, 'run-1', { cut });
 
 test('a journal cut off at any byte loads the run after its last complete step', async () => {
   const history = fixedHistory(3);
@@ -54,11 +56,12 @@ test('an incomplete step is removed only by the owner, and the run continues as 
       const size = first + (at % (statSync(file).size - first + 1));
       truncateSync(file, size);
       const kept = ends.filter((end) => end <= size).length - 1;
-      const { run, store } = await openStore(layout, 'run-1', { snapshotEveryMs: NEVER });
+      const lease = await createFileLeases(layout, { snapshotEveryMs: NEVER }).acquire('run-1');
+      const { run } = lease;
       expect(run).toStrictEqual(runAfter(history, kept));
       expect(statSync(file).size).toBe(ends[kept]);
-      await store.save(history.steps.slice(kept));
-      await store.close();
+      await lease.append(history.steps.slice(kept));
+      await lease.release();
       expect((await load(layout)).run).toStrictEqual(runAfter(history, history.steps.length));
       expect(statSync(file).size).toBe(ends.at(-1));
     }),
@@ -116,7 +119,7 @@ describe('a journal is refused by file and line, and not changed,', () => {
     expect(refusal.exitCode).toBe(65);
     expect(refusal.hint).toContain('Nothing was touched');
     expect(readFileSync(file, 'utf8')).toBe(before);
-    expect((await refusalOf(() => openStore(layout, 'run-1'))).message).toBe(refusal.message);
+    expect((await refusalOf(() => createFileLeases(layout).acquire('run-1'))).message).toBe(refusal.message);
   });
 
   test('if it does not lead to a valid run', async () => {
@@ -133,8 +136,8 @@ describe('a journal is refused by file and line, and not changed,', () => {
 
   test('if it is shorter than the state file says, or of another run', async () => {
     const { layout, file } = await killed(fixedHistory(10));
-    const { store } = await openStore(layout, 'run-1');
-    await store.close();
+    const lease = await createFileLeases(layout).acquire('run-1');
+    await lease.release();
     const text = readFileSync(file, 'utf8');
     for (const broken of [text.slice(0, -20), text.slice(0, -1).concat(' '), '']) {
       writeFileSync(file, broken);
@@ -154,9 +157,9 @@ test('an unknown run is refused', async () => {
 });
 
 describe('the events of a run', () => {
-  const eventsOf = async (layout: StoreLayout, from = {}): Promise<Event[]> => {
+  const eventsOf = async (layout: FolderLayout, after?: JournalPosition): Promise<Event[]> => {
     const events: Event[] = [];
-    for await (const { event } of readEvents(layout, 'run-1', from)) events.push(event);
+    for await (const { event } of readEvents(layout, 'run-1', after)) events.push(event);
     return events;
   };
 
@@ -166,7 +169,7 @@ describe('the events of a run', () => {
         const { layout } = await killed(history);
         const later = (from: number): Event[] => history.steps.slice(from).flatMap(({ step }) => step.events);
         expect(await eventsOf(layout)).toStrictEqual([...history.events, ...later(0)]);
-        expect(await eventsOf(layout, { afterSeq: after })).toStrictEqual(later(after));
+        expect(await eventsOf(layout, afterStep(after))).toStrictEqual(later(after));
       }),
       { numRuns: 30 },
     );
@@ -176,7 +179,7 @@ describe('the events of a run', () => {
     const history = fixedHistory(10);
     const { layout, first } = await killed(history);
     for await (const { seq, offset } of readEvents(layout, 'run-1')) {
-      expect(await eventsOf(layout, { offset })).toStrictEqual(
+      expect(await eventsOf(layout, { seq, offset })).toStrictEqual(
         history.steps.slice(seq).flatMap(({ step }) => step.events),
       );
       if (seq === 0) expect(offset).toBe(first);

@@ -1,11 +1,11 @@
 import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { deriveObservedStatus } from '../../src/core/observed-status.ts';
-import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
-import { observeRun } from '../../src/store/observed-run.ts';
-import { identifyThisProcess, type ProcessIdentity } from '../../src/store/process-identity.ts';
-import { createRun } from '../../src/store/store.ts';
+import { deriveObservedStatus } from '../../src/core/run/observed-status.ts';
+import { type FolderLayout, layoutOf } from '../../src/disk/layout.ts';
+import { identifyThisProcess, type ProcessIdentity } from '../../src/process/identity.ts';
+import { createFileLeases } from '../../src/storage/files/lease.ts';
+import { observeRun } from '../../src/storage/files/observed-run.ts';
 import { fixedHistory, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
@@ -14,11 +14,11 @@ const US: ProcessIdentity = await identifyThisProcess();
 const NOBODY = { ...US, pid: 2 ** 22 + 1 };
 
 /** A run that says it is running, with this on record about its owner. */
-async function runningRun(owner: ProcessIdentity | string | null): Promise<StoreLayout> {
+async function runningRun(owner: ProcessIdentity | string | null): Promise<FolderLayout> {
   const layout = layoutOf(join(temporary(), '.raymond'));
   const history = fixedHistory(0);
-  const store = await createRun(layout, history.run, history.events);
-  await store.close();
+  const lease = await createFileLeases(layout).create(history);
+  await lease.release();
   const text = typeof owner === 'string' ? owner : JSON.stringify(owner);
   if (owner !== null) writeFileSync(join(layout.runFolder('run-1'), 'owner.1'), text);
   return layout;
@@ -52,11 +52,11 @@ describe('a run with the status running', () => {
 test('an incomplete line is ignored', async () => {
   const layout = layoutOf(join(temporary(), '.raymond'));
   const history = fixedHistory(9);
-  const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: 1e9 });
-  await store.save(history.steps);
+  const lease = await createFileLeases(layout, { snapshotEveryMs: 1e9 }).create(history);
+  await lease.append(history.steps);
   appendFileSync(layout.journalFile('run-1'), '{"seq":');
   expect((await observeRun(layout, 'run-1')).run).toStrictEqual(runAfter(history, history.steps.length));
   rmSync(layout.journalFile('run-1'));
   expect((await observeRun(layout, 'run-1')).run).toStrictEqual(history.run);
-  await store.close();
+  await lease.release();
 });

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { ownerOf, takeOwnership } from '../../src/store/owner.ts';
 import {
   identifyThisProcess,
   type ProcessIdentity,
   readStartTime,
   readStartTimeFromPs,
-} from '../../src/store/process-identity.ts';
+} from '../../src/process/identity.ts';
+import { ownerOf, takeOwnership } from '../../src/storage/files/owner.ts';
 import { asNobody, refusalOf } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
@@ -32,7 +32,13 @@ test('an owner records itself, keeps others away, and is removed when it is done
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ ...US, life });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toStrictEqual(['owner.1']);
-  expect(await ownerOf(folder)).toStrictEqual({ number: 1, state: 'alive', facts: US, ownershipId: life });
+  expect(await ownerOf(folder)).toStrictEqual({
+    number: 1,
+    state: 'alive',
+    facts: US,
+    ownershipId: life,
+    readsInbox: true,
+  });
   expect(owner.stillOwner()).toBe(true);
   await refusalOf(() => takeOwnership(folder));
   await owner.release();

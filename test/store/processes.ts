@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../..');
 export function compileInto(folder: string): void {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   const made = spawnSync(process.execPath, [tsc, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', folder]);
-  if (!existsSync(join(folder, 'store/store.js'))) throw new Error(String(made.stdout));
+  if (!existsSync(join(folder, 'storage/files/lease.js'))) throw new Error(String(made.stdout));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 }
 

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Quota } from '../../src/core/quota.ts';
-import { readQuotaFile, updateQuotaFile } from '../../src/store/quota-file.ts';
+import type { Quota } from '../../src/core/run/quota.ts';
+import { readQuotaFile, updateQuotaFile } from '../../src/wiring/quota-file.ts';
 
 const NOW = 1_794_930_000_000;
 const HOUR_MS = 3_600_000;

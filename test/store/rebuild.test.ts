@@ -2,13 +2,14 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RUN_VERSION } from '../../src/core/run.ts';
-import { readEvents } from '../../src/store/journal-events.ts';
-import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
-import { loadRun } from '../../src/store/load.ts';
-import { identifyThisProcess } from '../../src/store/process-identity.ts';
-import { listRunIds, listStoredRuns } from '../../src/store/runs.ts';
-import { createRun, openStore } from '../../src/store/store.ts';
+import { RUN_VERSION } from '../../src/core/run/run.ts';
+import { type FolderLayout, layoutOf } from '../../src/disk/layout.ts';
+import { identifyThisProcess } from '../../src/process/identity.ts';
+import { createFileLeases } from '../../src/storage/files/lease.ts';
+import { loadRun } from '../../src/storage/files/load.ts';
+import { listRunIds } from '../../src/storage/files/runs.ts';
+import { storageOf } from './open-files.ts';
+import { readEvents } from './read-events.ts';
 import { resealLine } from './reseal.ts';
 import { fixedHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
@@ -17,16 +18,16 @@ const temporary = temporaryFolders();
 const HISTORY = fixedHistory(12);
 const WHOLE = runAfter(HISTORY, HISTORY.steps.length);
 
-async function savedRun(history = HISTORY): Promise<StoreLayout> {
+async function savedRun(history = HISTORY): Promise<FolderLayout> {
   const layout = layoutOf(join(temporary(), '.raymond'));
-  const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: 1e9, durable: false });
-  await store.save(history.steps);
-  await store.close();
+  const lease = await createFileLeases(layout, { snapshotEveryMs: 1e9, durable: false }).create(history);
+  await lease.append(history.steps);
+  await lease.release();
   return layout;
 }
 
 /** Changes the first line of the journal, whose checksum then fits again. */
-function editFirstLine(layout: StoreLayout, edit: (line: Record<string, unknown>) => void): void {
+function editFirstLine(layout: FolderLayout, edit: (line: Record<string, unknown>) => void): void {
   const file = layout.journalFile('run-1');
   const [first = '', ...rest] = readFileSync(file, 'utf8').split('\n');
   const line = JSON.parse(first);
@@ -89,11 +90,11 @@ test('a run without a state file is listed, and opening it writes the file again
   const damage = [
     'The state file of run-1 is missing: the run is read from its journal, and a resume writes the file again.',
   ];
-  expect(await listStoredRuns(layout)).toMatchObject([{ kind: 'run', id: 'run-1', damage }]);
-  const { run, store, ...rest } = await openStore(layout, 'run-1');
-  await store.close();
-  expect(run).toStrictEqual(WHOLE);
-  expect(rest).toStrictEqual({ damage });
+  expect(await storageOf(layout).runs.list('summaries')).toMatchObject([{ kind: 'run', id: 'run-1', damage }]);
+  const lease = await createFileLeases(layout).acquire('run-1');
+  await lease.release();
+  expect(lease.run).toStrictEqual(WHOLE);
+  expect(lease.damage).toStrictEqual(damage);
   const { stateFileProblem, run: again } = await loadRun(layout, 'run-1', { cut: false });
   expect([stateFileProblem, again]).toStrictEqual([null, WHOLE]);
 });
@@ -103,14 +104,15 @@ test('the processes of a rebuilt run keep their mark, and after a reboot its tur
   const { mark } = await loadRun(layout, 'run-1', { cut: false });
   rmSync(layout.stateFile('run-1'));
   const facts = { ...(await identifyThisProcess()), bootId: 'another' };
-  const { run, store } = await openStore(layout, 'run-1', { facts });
+  const lease = await createFileLeases(layout, { facts }).acquire('run-1');
+  const { run } = lease;
   const running = run.agents.flatMap(({ id, phase }) =>
     phase.kind === 'running' ? [{ agent: id, number: phase.turn.number }] : [],
   );
   expect(running.length).toBeGreaterThan(0);
-  expect(running.every((turn) => store.isDoubtful(turn))).toBe(true);
-  expect(store.mark).toBe(mark);
-  await store.close();
+  expect(running.every((turn) => lease.isDoubtful(turn))).toBe(true);
+  expect(lease.mark).toBe(mark);
+  await lease.release();
 });
 
 describe('without a state file, a run is refused with a sentence', () => {
@@ -123,7 +125,7 @@ describe('without a state file, a run is refused with a sentence', () => {
       `${layout.stateFile('run-1')} is missing, and ${layout.journalFile('run-1')} does not say how the run began.`,
     );
     expect(exitCode).toBe(65);
-    expect(await listStoredRuns(layout)).toMatchObject([{ kind: 'unreadable', id: 'run-1' }]);
+    expect(await storageOf(layout).runs.list('summaries')).toMatchObject([{ kind: 'unreadable', id: 'run-1' }]);
   });
 
   test('if the first line of its journal is damaged, too', async () => {
@@ -163,7 +165,7 @@ describe('a run exists from the moment that the first line of its journal does',
     const layout = await savedRun({ ...HISTORY, steps: [] });
     rmSync(layout.stateFile('run-1'));
     expect(await listRunIds(layout)).toStrictEqual(['run-1']);
-    const { message } = await refusalOf(() => createRun(layout, HISTORY.run, HISTORY.events));
+    const { message } = await refusalOf(() => createFileLeases(layout).create(HISTORY));
     expect(message).toBe('A run run-1 already exists.');
   });
 
@@ -172,14 +174,14 @@ describe('a run exists from the moment that the first line of its journal does',
     rmSync(layout.stateFile('run-1'));
     writeFileSync(layout.journalFile('run-1'), '');
     expect(await listRunIds(layout)).toStrictEqual([]);
-    const store = await createRun(layout, HISTORY.run, HISTORY.events, { durable: false });
-    await store.close();
+    const lease = await createFileLeases(layout, { durable: false }).create(HISTORY);
+    await lease.release();
     expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(HISTORY.run);
   });
 
   test('and not if the start was refused', async () => {
     const layout = layoutOf(join(temporary(), '.raymond'));
-    const start = createRun(layout, HISTORY.run, HISTORY.events, {
+    const start = createFileLeases(layout, {
       durable: false,
       openFile: async () => ({
         write: async (_bytes, _offset, length) => {
@@ -190,7 +192,7 @@ describe('a run exists from the moment that the first line of its journal does',
         datasync: async () => {},
         close: async () => {},
       }),
-    });
+    }).create(HISTORY);
     await refusalOf(() => start);
     expect(existsSync(layout.journalFile('run-1'))).toBe(false);
     expect(await listRunIds(layout)).toStrictEqual([]);

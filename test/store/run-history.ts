@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import type { Event, Step } from '../../src/core/event.ts';
-import type { Run } from '../../src/core/run.ts';
+import { type AppliedStep, withChange } from '../../src/core/run/change.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import type { Run } from '../../src/core/run/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
 import { RaymondError } from '../../src/errors.ts';
 import { type Action, action, applyActions, CostMeter, WORKFLOW } from '../core/random-run.ts';
@@ -10,14 +11,14 @@ import { startRun } from '../core/run-driver.ts';
 export interface RunHistory {
   readonly run: Run;
   readonly events: readonly Event[];
-  readonly steps: readonly { readonly before: Run; readonly step: Step }[];
+  readonly steps: readonly (AppliedStep & { readonly before: Run })[];
 }
 
 function historyOf(actions: readonly Action[], id = 'run-1'): RunHistory {
   const run = { ...startRun(WORKFLOW, { budgetMicros: 3_000_000 }), id };
-  const steps: { before: Run; step: Step }[] = [];
+  const steps: RunHistory['steps'][number][] = [];
   applyActions(run, actions, new CostMeter(), (before, _, after, events) => {
-    steps.push({ before, step: { run: after, events } });
+    steps.push({ before, ...withChange(before, { run: after, events }) });
   });
   return { run, events: initialEvents(run), steps };
 }

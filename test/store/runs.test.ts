@@ -2,35 +2,37 @@ import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
-import { listStoredRuns, resolveRunId } from '../../src/store/runs.ts';
-import { createRun, type RunStore } from '../../src/store/store.ts';
+import { type FolderLayout, layoutOf } from '../../src/disk/layout.ts';
+import { createFileLeases } from '../../src/storage/files/lease.ts';
+import { resolveRunId } from '../../src/storage/files/runs.ts';
+import type { RunLease } from '../../src/storage/storage.ts';
+import { storageOf } from './open-files.ts';
 import { fixedHistory, refusalOf, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
-const layoutHere = (): StoreLayout => layoutOf(join(temporary(), '.raymond'));
+const layoutHere = (): FolderLayout => layoutOf(join(temporary(), '.raymond'));
 
-const make = (layout: StoreLayout, id: string, startedAt = 0): Promise<RunStore> => {
+const make = (layout: FolderLayout, id: string, startedAt = 0): Promise<RunLease> => {
   const { run, events } = fixedHistory(0, id);
-  return createRun(layout, { ...run, startedAt }, events, { snapshotEveryMs: 1e9 });
+  return createFileLeases(layout, { snapshotEveryMs: 1e9 }).create({ run: { ...run, startedAt }, events });
 };
 
 describe('a list of runs', () => {
   test('is empty where there are none', async () => {
-    expect(await listStoredRuns(layoutHere())).toStrictEqual([]);
+    expect(await storageOf(layoutHere()).runs.list('summaries')).toStrictEqual([]);
   });
 
   test('has the current status of each, even if its state file is behind', async () => {
     const layout = layoutHere();
     const history = fixedHistory(30);
-    const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: 1e9 });
-    const [driven] = await listStoredRuns(layout);
+    const lease = await createFileLeases(layout, { snapshotEveryMs: 1e9 }).create(history);
+    const [driven] = await storageOf(layout).runs.list('summaries');
     const owner = { state: 'alive', pid: process.pid, host: hostname() };
     expect(driven).toMatchObject({ id: 'run-1', observedStatus: 'running', owner, agents: { ready: 1 } });
-    await store.save(history.steps);
+    await lease.append(history.steps);
     const { name, ledger, agents, workflow, status } = runAfter(history, history.steps.length);
-    const [run, ...more] = await listStoredRuns(layout);
+    const [run, ...more] = await storageOf(layout).runs.list('summaries');
     expect(more).toStrictEqual([]);
     expect(run).toMatchObject({
       kind: 'run',
@@ -43,7 +45,7 @@ describe('a list of runs', () => {
     });
     const counts = run?.kind === 'run' ? Object.values(run.agents) : [];
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(agents.length);
-    await store.close();
+    await lease.release();
   });
 
   test('has the latest first, and tolerates a file that cannot be read', async () => {
@@ -53,24 +55,24 @@ describe('a list of runs', () => {
       ['a', 3],
       ['c', 2],
     ] as const)
-      await (await make(layout, id, at)).close();
+      await (await make(layout, id, at)).release();
     writeFileSync(layout.stateFile('broken'), '{');
     writeFileSync(join(layout.stateFolder, '.a.json.tmp'), '{');
-    const runs = await listStoredRuns(layout);
+    const runs = await storageOf(layout).runs.list('summaries');
     expect(runs.map(({ id }) => id)).toStrictEqual(['a', 'c', 'b', 'broken']);
     expect(runs[3]?.kind === 'unreadable' && runs[3].error.message).toContain('it is not JSON');
   });
 });
 
 describe('a run is found', () => {
-  async function three(): Promise<StoreLayout> {
+  async function three(): Promise<FolderLayout> {
     const layout = layoutHere();
     const ids = [
       ['book-1', 5],
       ['book-2', 9],
       ['film-3', 7],
     ] as const;
-    for (const [id, at] of ids) await (await make(layout, id, at)).close();
+    for (const [id, at] of ids) await (await make(layout, id, at)).release();
     return layout;
   }
 
@@ -100,7 +102,7 @@ describe('a run is found', () => {
 
   test('only if it is unambiguous, else the latest of many candidates are named', async () => {
     const layout = layoutHere();
-    for (let day = 10; day < 20; day++) await (await make(layout, `book-${day}`)).close();
+    for (let day = 10; day < 20; day++) await (await make(layout, `book-${day}`)).release();
     const refusal = await refusalOf(() => resolveRunId(layout, 'book'));
     expect(refusal.message).toBe(
       '`book` may be any of 10 runs: book-15, book-16, book-17, book-18, book-19 and 5 more.',
@@ -118,7 +120,7 @@ describe('a run is found', () => {
 
   test('also if it is called `last`', async () => {
     const layout = await three();
-    await (await make(layout, 'last', 1)).close();
+    await (await make(layout, 'last', 1)).release();
     expect(await resolveRunId(layout, 'last')).toBe('last');
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { RUN_VERSION } from '../../src/core/run.ts';
+import { RUN_VERSION } from '../../src/core/run/run.ts';
 import { RaymondError } from '../../src/errors.ts';
-import { parseRun, serializeRun } from '../../src/store/state-file.ts';
+import { parseRun, serializeRun } from '../../src/storage/run-schema.ts';
 import { RunDriver } from '../core/run-driver.ts';
 
 const FILES = { files: ['START.md', 'WORKER.md', 'BACK.md'] };
@@ -28,6 +28,26 @@ function changed(path: readonly (string | number)[], value: unknown): string {
   (holder as Record<string | number, unknown>)[last] = value;
   return JSON.stringify(data);
 }
+
+/** An agent as older versions wrote it, with the state of its checked result beside the input. */
+const inputWithResultOf = (fields: object): unknown => {
+  const data = JSON.parse(serializeRun(new RunDriver(FILES).run));
+  return parseRun(JSON.stringify({ ...data, agents: [{ ...data.agents[0], ...fields }] }), 'r.json').agents[0]?.input;
+};
+
+test.each([
+  ['a checked result', { input: '3', resultOf: 'COUNT.md' }, { text: '3', resultOf: 'COUNT.md' }],
+  ['a plain input', { input: '3', resultOf: null }, '3'],
+  ['no input', { input: null, resultOf: 'COUNT.md' }, null],
+  ['the answer of a person after a checked result', { input: 'yes', resultOf: 'COUNT.md', askId: 'main-2' }, 'yes'],
+  [
+    'a step of an older journal after a newer state file',
+    { input: { text: '3', resultOf: 'A.md' }, resultOf: null },
+    '3',
+  ],
+])('reads %s of older versions', (_, fields, input) => {
+  expect(inputWithResultOf(fields)).toStrictEqual(input);
+});
 
 test('a run is loaded from its state file exactly as it was', () => {
   const driver = new RunDriver(FILES).answer(

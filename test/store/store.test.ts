@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { layoutOf } from '../../src/disk/layout.ts';
 import type { RaymondError } from '../../src/errors.ts';
-import { layoutOf } from '../../src/store/layout.ts';
-import { loadRun } from '../../src/store/load.ts';
-import type { SavedRun } from '../../src/store/saved-run.ts';
-import { createRun, openStore, type RunStore } from '../../src/store/store.ts';
+import { createFileLeases } from '../../src/storage/files/lease.ts';
+import { loadRun } from '../../src/storage/files/load.ts';
+import type { SavedRun } from '../../src/storage/saved-run.ts';
+import type { RunLease } from '../../src/storage/storage.ts';
 import { Disk } from './disk.ts';
 import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
@@ -15,8 +16,8 @@ const temporary = temporaryFolders();
 const NEVER = 1e9;
 
 const layoutHere = () => layoutOf(join(temporary(), '.raymond'));
-const create = (layout: ReturnType<typeof layoutOf>, { run, events }: RunHistory, options = {}): Promise<RunStore> =>
-  createRun(layout, run, events, { snapshotEveryMs: NEVER, ...options });
+const create = (layout: ReturnType<typeof layoutOf>, { run, events }: RunHistory, options = {}): Promise<RunLease> =>
+  createFileLeases(layout, { snapshotEveryMs: NEVER, ...options }).create({ run, events });
 const load = async (layout: ReturnType<typeof layoutOf>, id = 'run-1') =>
   (await loadRun(layout, id, { cut: false })).run;
 const stateFile = (layout: ReturnType<typeof layoutOf>): SavedRun & { status: string; seq: number } =>
@@ -26,7 +27,7 @@ describe('a new run', () => {
   test('exists as soon as it is created, with its status at the top of a private file', async () => {
     const layout = layoutHere();
     const history = fixedHistory(0);
-    const store = await create(layout, history);
+    const lease = await create(layout, history);
     expect(await load(layout)).toStrictEqual(history.run);
     expect(stateFile(layout)).toMatchObject({ id: 'run-1', status: 'running', seq: 0, journal: { seq: 0 } });
     for (const file of [
@@ -40,31 +41,31 @@ describe('a new run', () => {
       expect(statSync(folder).mode & 0o777).toBe(0o700);
     }
     expect(readdirSync(layout.stateFolder)).toStrictEqual(['run-1.json']);
-    await store.close();
+    await lease.release();
   });
 
   test('is ignored by git, except for the config file; an existing .gitignore is kept', async () => {
     const layout = layoutHere();
-    await (await create(layout, fixedHistory(0))).close();
+    await (await create(layout, fixedHistory(0))).release();
     const file = join(layout.root, '.gitignore');
     expect(readFileSync(file, 'utf8').split('\n')).toContain('!config.toml');
     const own = layoutHere();
     mkdirSync(own.root);
     writeFileSync(join(own.root, '.gitignore'), 'mine');
-    await (await create(own, fixedHistory(0))).close();
+    await (await create(own, fixedHistory(0))).release();
     expect(readFileSync(join(own.root, '.gitignore'), 'utf8')).toBe('mine');
   });
 
   test('is refused if its id is taken, whether its owner is alive or not', async () => {
     const layout = layoutHere();
-    const store = await create(layout, fixedHistory(0));
+    const lease = await create(layout, fixedHistory(0));
     const before = readFileSync(layout.stateFile('run-1'), 'utf8');
     for (let again = 0; again < 2; again++) {
       const refusal = await refusalOf(() => create(layout, fixedHistory(0)));
       expect(refusal.message).toBe('A run run-1 already exists.');
       expect(refusal.exitCode).toBe(64);
       expect(refusal.hint).toContain('raymond resume run-1');
-      await store.close();
+      await lease.release();
     }
     expect(readFileSync(layout.stateFile('run-1'), 'utf8')).toBe(before);
   });
@@ -74,7 +75,7 @@ describe('a new run', () => {
     const tries = await Promise.allSettled(Array.from({ length: 8 }, () => create(layout, fixedHistory(0))));
     const made = tries.filter((one) => one.status === 'fulfilled');
     expect(made).toHaveLength(1);
-    await made[0]?.value.close();
+    await made[0]?.value.release();
     expect(await load(layout)).toStrictEqual(fixedHistory(0).run);
   });
 
@@ -89,10 +90,10 @@ describe('a new run', () => {
     mkdirSync(layout.runFolder('run-1'), { recursive: true });
     writeFileSync(layout.journalFile('run-1'), '{"seq":0,"he');
     const history = fixedHistory(6);
-    const store = await create(layout, history);
-    await store.save(history.steps);
+    const lease = await create(layout, history);
+    await lease.append(history.steps);
     expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
-    await store.close();
+    await lease.release();
   });
 
   test('does not replace turns whose state file is gone', async () => {
@@ -111,7 +112,7 @@ describe('a new run', () => {
     expect(refusal.message).toContain('no space is left on the disk');
     expect((await refusalOf(() => load(layout))).message).toBe('no such run: run-1');
     expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual([]);
-    await (await create(layout, fixedHistory(0))).close();
+    await (await create(layout, fixedHistory(0))).release();
   });
 });
 
@@ -123,17 +124,17 @@ test('a run loads as it was, at any position of its state file and with any batc
       fc.array(fc.integer({ min: 1, max: 5 })),
       async (history, at, bundles) => {
         const layout = layoutHere();
-        const store = await create(layout, history);
+        const lease = await create(layout, history);
         const steps = [...history.steps];
         for (let saved = 0; steps.length > 0; ) {
-          if (saved >= at && stateFile(layout).seq === 0) await store.snapshot();
+          if (saved >= at && stateFile(layout).seq === 0) await lease.snapshot();
           const bundle = steps.splice(0, bundles.pop() ?? 1);
           saved += bundle.length;
-          await store.save(bundle);
+          await lease.append(bundle);
           const live = runAfter(history, saved);
           expect(await load(layout)).toStrictEqual(live);
         }
-        await store.close();
+        await lease.release();
         const end = runAfter(history, history.steps.length);
         expect(await load(layout)).toStrictEqual(end);
         expect(stateFile(layout)).toMatchObject({ seq: end.seq, status: end.status, journal: { seq: end.seq } });
@@ -146,12 +147,13 @@ test('a run loads as it was, at any position of its state file and with any batc
 test('a closed run continues where it was, every time', async () => {
   const layout = layoutHere();
   const history = fixedHistory(60);
-  await (await create(layout, history)).close();
+  await (await create(layout, history)).release();
   for (const taken of history.steps) {
-    const { run, store } = await openStore(layout, 'run-1');
+    const lease = await createFileLeases(layout).acquire('run-1');
+    const { run } = lease;
     expect(run).toStrictEqual(taken.before);
-    await store.save([taken]);
-    await store.close();
+    await lease.append([taken]);
+    await lease.release();
   }
   expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
   expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['journal.jsonl']);
@@ -160,12 +162,12 @@ test('a closed run continues where it was, every time', async () => {
 test('a killed run has a current state file once it was opened and closed again', async () => {
   const layout = layoutHere();
   const history = fixedHistory(12);
-  const store = await create(layout, history);
+  const lease = await create(layout, history);
   const first = readFileSync(layout.stateFile('run-1'));
-  await store.save(history.steps);
-  await store.close();
+  await lease.append(history.steps);
+  await lease.release();
   writeFileSync(layout.stateFile('run-1'), first);
-  await (await openStore(layout, 'run-1')).store.close();
+  await (await createFileLeases(layout).acquire('run-1')).release();
   expect(stateFile(layout).seq).toBe(history.steps.length);
 });
 
@@ -173,71 +175,71 @@ test('steps that are saved without waiting are kept in order', async () => {
   const layout = layoutHere();
   const history = fixedHistory(60);
   const disk = new Disk();
-  const store = await create(layout, history, { openFile: disk.open });
-  await Promise.all(history.steps.map((taken) => store.save([taken])));
+  const lease = await create(layout, history, { openFile: disk.open });
+  await Promise.all(history.steps.map((taken) => lease.append([taken])));
   expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
   expect(disk.syncs).toBeLessThan(5);
-  await store.close();
+  await lease.release();
 });
 
 test('a step out of order is a bug that never reaches the disk', async () => {
   const layout = layoutHere();
   const history = fixedHistory(6);
-  const store = await create(layout, history);
-  await expect(store.save(history.steps.slice(1))).rejects.toThrow('step 2 of run run-1 cannot follow step 0');
+  const lease = await create(layout, history);
+  await expect(lease.append(history.steps.slice(1))).rejects.toThrow('step 2 of run run-1 cannot follow step 0');
   expect(await load(layout)).toStrictEqual(history.run);
-  await store.close();
+  await lease.release();
 });
 
 describe('the state file', () => {
   test('is written within its interval, and never ahead of the journal', async () => {
     const layout = layoutHere();
     const history = fixedHistory(30);
-    const store = await create(layout, history, { snapshotEveryMs: 1 });
+    const lease = await create(layout, history, { snapshotEveryMs: 1 });
     for (const taken of history.steps) {
-      await store.save([taken]);
+      await lease.append([taken]);
       expect(stateFile(layout).seq).toBeLessThanOrEqual(taken.step.run.seq);
     }
     await vi.waitFor(() => expect(stateFile(layout).seq).toBe(history.steps.length), { interval: 1 });
     expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
-    await store.close();
+    await lease.release();
   });
 
   test('is not written more often than allowed', async () => {
     const layout = layoutHere();
     const history = fixedHistory(30);
-    const store = await create(layout, history, { snapshotEveryMs: 60_000 });
-    for (const taken of history.steps) await store.save([taken]);
+    const lease = await create(layout, history, { snapshotEveryMs: 60_000 });
+    for (const taken of history.steps) await lease.append([taken]);
     expect(stateFile(layout).seq).toBe(0);
-    await store.snapshot();
+    await lease.snapshot();
     expect(stateFile(layout).seq).toBe(history.steps.length);
-    await store.close();
+    await lease.release();
   });
 
   test('loses nothing if it cannot be written: the journal has everything', async () => {
     const layout = layoutHere();
     const history = fixedHistory(6);
-    const store = await create(layout, history);
-    await store.save(history.steps);
+    const lease = await create(layout, history);
+    await lease.append(history.steps);
     mkdirSync(join(layout.stateFolder, '.run-1.json.1.tmp'));
-    const refusal = await refusalOf(() => store.close());
+    const refusal = await refusalOf(() => lease.release());
     expect(refusal.message).toContain(`${layout.stateFile('run-1')} cannot be written: `);
     expect(refusal.hint).toContain('Nothing that was saved is lost');
     expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
     rmSync(join(layout.stateFolder, '.run-1.json.1.tmp'), { recursive: true, force: true, maxRetries: 5 });
-    const again = await openStore(layout, 'run-1');
+    const again = await createFileLeases(layout).acquire('run-1');
     expect(again.run.seq).toBe(history.steps.length);
-    await again.store.close();
+    await again.release();
   });
 });
 
 /** Saves steps one by one until one is refused. */
 async function saveAll(
-  store: RunStore,
+  lease: RunLease,
   { steps }: RunHistory,
 ): Promise<{ saved: number; refusal: RaymondError | undefined }> {
   for (const [saved, taken] of steps.entries()) {
-    const refusal = await store.save([taken]).then(
+    const refusal = await lease.append([taken]).then(
       () => undefined,
       (error: RaymondError) => error,
     );
@@ -252,18 +254,19 @@ test('on a full disk the run is kept up to a complete step and continues from th
       const layout = layoutHere();
       const history = fixedHistory(12);
       const disk = new Disk();
-      const store = await create(layout, history, { openFile: disk.open });
+      const lease = await create(layout, history, { openFile: disk.open });
       disk.space = space;
-      const { saved, refusal } = await saveAll(store, history);
+      const { saved, refusal } = await saveAll(lease, history);
       if (refusal !== undefined) {
         expect(refusal.message).toContain('no space is left on the disk');
         expect(refusal.hint).toContain(`kept up to step ${saved};`);
       }
-      await store.close();
-      const { run, store: again } = await openStore(layout, 'run-1');
+      await lease.release();
+      const again = await createFileLeases(layout).acquire('run-1');
+      const { run } = again;
       expect(run).toStrictEqual(runAfter(history, saved));
-      await again.save(history.steps.slice(saved));
-      await again.close();
+      await again.append(history.steps.slice(saved));
+      await again.release();
       expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
     }),
     { numRuns: 30 },
@@ -274,14 +277,14 @@ test('after a failure nothing more is saved, even if there is space again', asyn
   const layout = layoutHere();
   const history = fixedHistory(6);
   const disk = new Disk();
-  const store = await create(layout, history, { openFile: disk.open });
+  const lease = await create(layout, history, { openFile: disk.open });
   disk.space = 5;
   const [first, second, ...rest] = history.steps;
   if (first === undefined || second === undefined) throw new Error('the story is too short');
-  const refusal = await refusalOf(() => store.save([first]));
+  const refusal = await refusalOf(() => lease.append([first]));
   disk.space = Number.POSITIVE_INFINITY;
-  expect(await refusalOf(() => store.save([second, ...rest]))).toBe(refusal);
-  await store.close();
+  expect(await refusalOf(() => lease.append([second, ...rest]))).toBe(refusal);
+  await lease.release();
   expect(await load(layout)).toStrictEqual(history.run);
 });
 
@@ -289,16 +292,16 @@ describe('a missing journal', () => {
   test('is tolerated if the state file covers it, and is started again', async () => {
     const layout = layoutHere();
     const history = fixedHistory(12);
-    const store = await create(layout, history);
-    await store.save(history.steps.slice(0, 6));
-    await store.close();
+    const lease = await create(layout, history);
+    await lease.append(history.steps.slice(0, 6));
+    await lease.release();
     rmSync(layout.runFolder('run-1'), { recursive: true });
     expect(await load(layout)).toStrictEqual(runAfter(history, 6));
     expect(existsSync(layout.runFolder('run-1'))).toBe(false);
-    const again = await openStore(layout, 'run-1', { snapshotEveryMs: NEVER });
-    await again.store.save(history.steps.slice(6));
+    const again = await createFileLeases(layout, { snapshotEveryMs: NEVER }).acquire('run-1');
+    await again.append(history.steps.slice(6));
     expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
-    await again.store.close();
+    await again.release();
     expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
   });
 });

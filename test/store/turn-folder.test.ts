@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { layoutOf } from '../../src/store/layout.ts';
-import { createTurnFolder, removeTurnFolder } from '../../src/store/turn-folder.ts';
+import { layoutOf } from '../../src/disk/layout.ts';
+import { createTurnFolder, removeTurnFolder } from '../../src/disk/turn-folder.ts';
 import { refusalOf } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 

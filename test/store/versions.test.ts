@@ -1,15 +1,16 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { RUN_VERSION } from '../../src/core/run.ts';
-import { listRuns } from '../../src/runtime/list-runs.ts';
-import { writeLogs } from '../../src/runtime/logs.ts';
-import { resumeRun } from '../../src/runtime/resume.ts';
-import { readRunEvents } from '../../src/runtime/run-files.ts';
-import { addStateChecksum } from '../../src/store/checksum.ts';
-import { layoutOf } from '../../src/store/layout.ts';
-import { loadRun } from '../../src/store/load.ts';
-import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { listRuns } from '../../src/app/library.ts';
+import { writeLogs } from '../../src/app/logs.ts';
+import { resumeRun } from '../../src/app/resume.ts';
+import { readRunEvents } from '../../src/app/run-files.ts';
+import { RUN_VERSION } from '../../src/core/run/run.ts';
+import { type FolderLayout, layoutOf } from '../../src/disk/layout.ts';
+import { addStateChecksum } from '../../src/storage/checksum.ts';
+import { loadRun } from '../../src/storage/files/load.ts';
+import { MIGRATIONS } from '../../src/storage/migrations.ts';
+import { storageIn } from './open-files.ts';
 import { resealLine } from './reseal.ts';
 import { temporaryFolders } from './temp.ts';
 
@@ -20,26 +21,33 @@ import { temporaryFolders } from './temp.ts';
 
 const SAMPLES = join(import.meta.dirname, 'fixtures', 'versions');
 const versions = readdirSync(SAMPLES).sort();
+/** Runs of these versions whose processes were killed in the middle of something. */
+const INTERRUPTED = join(import.meta.dirname, 'fixtures', 'interrupted');
 const temporary = temporaryFolders();
 
-/** A project with the run of that version in it. */
-function projectWith(version: string): string {
+/** A project with the runs of a version in it. */
+function projectWith(version: string, samples = SAMPLES): string {
   const project = join(temporary(), 'project');
-  cpSync(join(SAMPLES, version), project, { recursive: true });
+  cpSync(join(samples, version), project, { recursive: true });
   mkdirSync(join(project, 'sub'));
   cpSync(join(project, 'raymond'), join(project, '.raymond'), { recursive: true });
-  const { stateFile, journalFile } = layoutOf(join(project, '.raymond'));
-  const hasChecksums = version !== '1';
+  const layout = layoutOf(join(project, '.raymond'));
+  for (const run of readdirSync(layout.runsFolder)) moveRun(layout, run, project, version !== '1');
+  return project;
+}
+
+/** Gives a sample the paths of its project: its lines have other lengths and checksums then. */
+function moveRun({ stateFile, journalFile }: FolderLayout, run: string, project: string, hasChecksums: boolean): void {
   const moved = (file: string): string => readFileSync(file, 'utf8').replaceAll('/project', project);
-  const lines = moved(journalFile('sample'))
+  const lines = moved(journalFile(run))
     .split('\n')
     .map((line) => (hasChecksums && line !== '' ? resealLine(line) : line));
-  writeFileSync(journalFile('sample'), lines.join('\n'));
-  const { checksum: _, ...state } = JSON.parse(moved(stateFile('sample')));
-  const journal = { ...state.journal, offset: Buffer.byteLength(lines[0] ?? '') + 1 };
+  writeFileSync(journalFile(run), lines.join('\n'));
+  const { checksum: _, ...state } = JSON.parse(moved(stateFile(run)));
+  const covered = lines.slice(0, state.seq + 1).map((line) => `${line}\n`);
+  const journal = { ...state.journal, offset: Buffer.byteLength(covered.join('')) };
   const text = JSON.stringify({ ...state, journal }, null, 2);
-  writeFileSync(stateFile('sample'), hasChecksums ? addStateChecksum(text) : text);
-  return project;
+  writeFileSync(stateFile(run), hasChecksums ? addStateChecksum(text) : text);
 }
 
 test('every supported version has a sample, and the latest is the current one', () => {
@@ -64,13 +72,18 @@ describe.each(versions)('a run of version %s', (version) => {
     const cwd = projectWith(version);
     expect(await listRuns(cwd)).toMatchObject([{ id: 'sample', observedStatus: 'budget_exceeded' }]);
     const lines: string[] = [];
-    await writeLogs('sample', { cwd, write: (line) => lines.push(line), writeMessage: (text) => lines.push(text) });
+    await writeLogs('sample', {
+      cwd,
+      storage: storageIn(cwd),
+      write: (line) => lines.push(line),
+      writeMessage: (text) => lines.push(text),
+    });
     expect(lines.join('\n')).toContain('REVIEW.md → LAST.md (fork) $0.02');
     expect(lines.join('\n')).toContain('Review this: 64 MiB');
   });
 
   test('has only complete events', async () => {
-    const events = await readRunEvents('sample', projectWith(version));
+    const events = await readRunEvents('sample', storageIn(projectWith(version)));
     expect(events.filter((event) => event.kind === 'transition' && !Array.isArray(event.tags))).toStrictEqual([]);
     expect(events.filter(({ kind }) => kind === 'transition')).toHaveLength(3);
   });
@@ -79,10 +92,46 @@ describe.each(versions)('a run of version %s', (version) => {
     const cwd = projectWith(version);
     const run = await (await resumeRun('sample', { cwd, options: { budgetMicros: 1_000_000 } })).finished;
     expect(run.status).toBe('completed');
+    // It had no pinned code; the resume has pinned it.
+    expect(Object.keys(run.code?.workflows ?? {})).toStrictEqual(['', '//claude']);
     expect(run.agents.map(({ phase }) => phase.kind === 'ended' && phase.result)).toStrictEqual([
       'Goodbye.',
       'first in project',
       'second in sub',
     ]);
+  });
+});
+
+describe.each(readdirSync(INTERRUPTED))('runs of version %s that were killed', (version) => {
+  test('continue after a turn of which nothing tells how far it came', async () => {
+    const cwd = projectWith(version, INTERRUPTED);
+    writeFileSync(join(cwd, 'open'), '');
+    const paused = await (await resumeRun('crashed', { cwd })).finished;
+    expect(paused).toMatchObject({ status: 'paused', agents: [{ phase: { kind: 'paused' } }] });
+    const run = await (await resumeRun('crashed', { cwd, retry: true })).finished;
+    expect(run).toMatchObject({ status: 'completed', agents: [{ phase: { kind: 'ended', result: 'through' } }] });
+  });
+
+  test('continue with the answer to their question', async () => {
+    const cwd = projectWith(version, INTERRUPTED);
+    const running = await resumeRun('asking', { cwd, attended: true });
+    expect(running.initial.agents).toMatchObject([{ phase: { kind: 'asking', ask: 'main-1' } }]);
+    await expect.poll(() => running.answer('main-1', 'this')).toBe(true);
+    const run = await running.finished;
+    expect(run).toMatchObject({ status: 'completed', agents: [{ phase: { kind: 'ended', result: 'got this' } }] });
+  });
+
+  test('deliver a message that was on record', async () => {
+    const cwd = projectWith(version, INTERRUPTED);
+    const { run: loaded } = await loadRun(layoutOf(join(cwd, '.raymond')), 'told', { cut: false });
+    expect(loaded.agents).toMatchObject([
+      { tagRequired: false, node: null, messages: [{ text: 'Be brief', turn: null, delivered: false }] },
+    ]);
+    writeFileSync(join(cwd, 'told-open'), '');
+    await (await resumeRun('told', { cwd })).finished;
+    const run = await (await resumeRun('told', { cwd, retry: true })).finished;
+    expect(run).toMatchObject({ status: 'completed', agents: [{ messages: [] }] });
+    const delivered = (await readRunEvents('told', storageIn(cwd))).filter(({ kind }) => kind === 'said_delivered');
+    expect(delivered).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
+import type { Event } from '../../src/core/run/event.ts';
 import { describeAgentPositions } from '../../src/testing/agent-positions.ts';
 
 /** An event with what matters here. */

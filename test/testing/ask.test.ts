@@ -24,6 +24,35 @@ expect: { path: [START], status: waiting }
   expect(await wrongWith(FILES, scenario)).toStrictEqual([]);
 });
 
+test('a join that an evaluator has confirmed ends the workers that it cancels, and the run ends', async () => {
+  const files = {
+    'START.sh': `echo '<fork next="WAIT">ASK</fork> <fork>QUICK</fork>'`,
+    'ASK.sh': `echo '<ask next="DONE">Publish it?</ask>'`,
+    'QUICK.sh': `echo '<result>quick</result>'`,
+    'WAIT.md': 'Say <goto>MERGE</goto>.',
+    'MERGE.sh': `# ---\n# evaluator: { script: GATE.sh }\n# ---\necho '<join wait="1" cancel="true">DONE</join>'`,
+    'GATE.sh': `echo '<confirm></confirm>'`,
+    'DONE.sh': 'echo "<result>published</result>"',
+  };
+  const scenario = `answers:
+  WAIT.md: { text: <goto>MERGE</goto>, seconds: 60 }
+expect: { path: [START, WAIT, MERGE, DONE], result: published, status: completed }
+`;
+  expect(await wrongWith(files, scenario)).toStrictEqual([]);
+});
+
+test('what a played script printed before its time was over is in the record', async () => {
+  const files = {
+    'START.sh': '# ---\n# on: { timeout: NEXT }\n# ---\necho "<goto>NEXT</goto>"\n',
+    'NEXT.sh': 'echo "<result>late</result>"',
+  };
+  const scenario = `answers:
+  START.sh: { text: <print>half done</print>, fail: timeout }
+expect: { result: late, prints: [half done] }
+`;
+  expect(await wrongWith(files, scenario)).toStrictEqual([]);
+});
+
 const asks = (answers: string, expected: string): string => `${ASKS}  NEXT.md: <result>published</result>
   LATE.md: <result>later</result>
 asks: ${answers}

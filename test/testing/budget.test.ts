@@ -4,7 +4,7 @@ import { warnedBy, wrongWith } from './rig.ts';
 test.each(['1e10', '1e305'])(
   'a run in which a turn costs %s dollars is not lost, and says what it counts',
   async (cost) => {
-    const states = { 'START.md': 'Begin.', 'NEXT.md': 'Go on.' };
+    const states = { 'START.md': 'Begin.', 'NEXT.md': 'Continue.' };
     const scenario = `
 options: { budget: 0 }
 answers:
@@ -49,7 +49,7 @@ test.each([
   },
 );
 
-test('a worker that was stopped at its share goes on until it has its answer, for what that costs', async () => {
+test('a worker that was stopped at its share continues until it has its answer, for what that costs', async () => {
   const work = '{ turns: [{ text: No tag yet., cost: 0.9 }, { text: <result>done</result>, cost: 0.3 }] }';
   const expected = '{ status: completed, cost: { WORK: 9.6 }, reminders: 8 }';
   expect(await wrongWith(FAN, fanOut(8, '{ budget: 10, parallel: 0 }', work, expected))).toStrictEqual([]);

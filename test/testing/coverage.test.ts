@@ -15,7 +15,7 @@ allowed_transitions:
 Go.`,
   'SUB.md': '---\nallowed_transitions: [{ tag: result }]\n---\nAnswer.',
   'NEXT.md':
-    '---\nallowed_transitions:\n  - { tag: fork, target: W, next: OTHER }\n  - { tag: goto }\n---\nFork, or go on.',
+    '---\nallowed_transitions:\n  - { tag: fork, target: W, next: OTHER }\n  - { tag: goto }\n---\nFork, or continue.',
   'OTHER.md': 'Say <goto>NEXT</goto>, or <goto>NEXT.md</goto>, or <result>r</result>.',
   'W.md': 'Work, and say <result>w</result>.',
   'LOST.md': 'Say <result>never</result>.',

@@ -1,6 +1,6 @@
 /** What docs/testing.md says about keys is held against the schema; its blocks are carried out by doc-commands.test.ts. */
 import { expect, test } from 'vitest';
-import { END_STATUSES } from '../../src/core/run.ts';
+import { END_STATUSES } from '../../src/core/run/run.ts';
 import { scenarioKeysAt } from '../../src/scenario/schema.ts';
 import { plain } from '../docs/page.ts';
 import { openPage } from '../docs/pages.ts';

@@ -40,7 +40,7 @@ describe('a scenario lets a script fail', () => {
   });
 });
 
-test('a prompt that is too long goes on in a new conversation', async () => {
+test('a prompt that is too long continues in a new conversation', async () => {
   const states = { 'START.md': `---\non: { too_long: LONG }\n---\nGo. <result>…</result>`, 'LONG.md': END };
   const scenario =
     'answers:\n  START: { fail: prompt_too_long }\n  LONG: <result>short</result>\nexpect: { result: short, path: [START, LONG] }\n';

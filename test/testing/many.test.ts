@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runScenario } from '../../src/testing/run-scenario.ts';
 import { runTests } from '../../src/testing/run-tests.ts';
@@ -59,3 +61,17 @@ scenarios: [{ name: hangs, answers: { START: <goto>HANG</goto> } }, { name: one 
     ]);
   },
 );
+
+test('all scenarios run with the states as they were when the suite was read', async () => {
+  const folder = folderWith({ 'START.md': 'Hi.', 'a.test.yaml': 'answers: { START: <result>yes</result> }' });
+  const { testCases } = await readTestSuite(['a.test.yaml'], folder);
+  writeFileSync(join(folder, 'START.md'), '---\nmodel: opus\n---\nSay something else.\n');
+  const states = await Promise.all(
+    testCases.map(async ({ workflow }) => [
+      await workflow.state('START.md'),
+      (await workflow.stateWithCode('START.md')).state,
+    ]),
+  );
+  const unchanged = expect.objectContaining({ text: 'Hi.', model: null });
+  expect(states).toStrictEqual([[unchanged, unchanged]]);
+});

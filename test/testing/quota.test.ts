@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wrongWith } from './rig.ts';
 
-const STATES = { 'START.md': 'Begin.', 'NEXT.md': 'Go on.' };
+const STATES = { 'START.md': 'Begin.', 'NEXT.md': 'Continue.' };
 
 const scenario = (options: string, quota: string, status: string): string => `
 options: ${options}
@@ -12,7 +12,7 @@ expect: { status: ${status} }
 `;
 
 test.each([
-  ['goes on below the reserve', '{ reserve: 20% }', 'quota: 79.5', 'completed'],
+  ['continues below the reserve', '{ reserve: 20% }', 'quota: 79.5', 'completed'],
   ['sleeps through hours from the reserve on', '{ reserve: 20% }', 'quota: 80, resets_in: 18000', 'completed'],
   ['pauses there if it is not to wait', '{ reserve: 20, wait: false }', 'quota: 80, resets_in: 18000', 'paused'],
   [
@@ -21,12 +21,12 @@ test.each([
     'quota: 93, resets_in: 3700',
     'paused',
   ],
-  ['goes on without a reserve', '{ slow_at: 50% }', 'quota: 100, resets_in: 18000', 'completed'],
+  ['continues without a reserve', '{ slow_at: 50% }', 'quota: 100, resets_in: 18000', 'completed'],
 ])('a run whose answers report a quota %s', async (_what, options, quota, status) => {
   expect(await wrongWith(STATES, scenario(options, quota, status))).toStrictEqual([]);
 });
 
-test('a run that is killed while it sleeps for the reserve sleeps on, and then goes on', async () => {
+test('a run that is killed while it sleeps for the reserve sleeps on, and then continues', async () => {
   const crashing = `
 options: { reserve: 20%, parallel: 2 }
 answers:

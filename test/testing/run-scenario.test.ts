@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { resumeRun } from '../../src/runtime/resume.ts';
+import { resumeRun } from '../../src/app/resume.ts';
 import { folderWith, REQUEST, resultsIn, warnedBy, wrongWith } from './rig.ts';
 
 const LOOP = `---

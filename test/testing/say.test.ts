@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { wrongWith } from './rig.ts';
 
 const PROMPT =
-  '"A message from the person who follows your work:\\n\\nNot only bees, please\\n\\n---\\n\\nGo on with bees."';
+  '"A message from the person who follows your work:\\n\\nNot only bees, please\\n\\n---\\n\\nContinue with bees."';
 
 const scenario = (more = ''): string => `
 vars: { topic: bees }
@@ -19,11 +19,11 @@ test.each([
   ['', ''],
   [', once, although Raymond crashes in the turn', ', crash: true'],
 ])('what a person says during a turn comes before the next prompt%s', async (_, more) => {
-  const states = { 'START.md': 'Begin.', 'NEXT.md': 'Go on with {{topic}}.' };
+  const states = { 'START.md': 'Begin.', 'NEXT.md': 'Continue with {{topic}}.' };
   expect(await wrongWith(states, scenario(more))).toStrictEqual([]);
 });
 
 test('nothing is said to a script', async () => {
-  const states = { 'START.sh': "echo '<goto>NEXT</goto>'", 'NEXT.md': 'Go on.' };
+  const states = { 'START.sh': "echo '<goto>NEXT</goto>'", 'NEXT.md': 'Continue.' };
   await expect(wrongWith(states, scenario())).rejects.toThrow('`say`');
 });

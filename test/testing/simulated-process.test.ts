@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
+import type { Event } from '../../src/core/run/event.ts';
 import type { World } from '../../src/engine/world.ts';
-import { killable } from '../../src/runtime/world.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { VirtualTime } from '../../src/testing/virtual-time.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
+import { killable } from '../../src/wiring/world.ts';
 import { newTurnContext } from '../turns/turn-context.ts';
 import { newClaudeTurn } from '../turns/turns.ts';
 
@@ -50,7 +50,7 @@ test('the same turn ends without a crash', async () => {
   expect(has('b')).toBe(true);
 });
 
-test('a crashed world emits no events, answers no turns and gets no requests', async () => {
+test('a crashed world does nothing more and answers nothing', async () => {
   const gone = new AbortController();
   const done: string[] = [];
   let finish = (): void => {};
@@ -59,6 +59,8 @@ test('a crashed world emits no events, answers no turns and gets no requests', a
     take: () => Promise.reject(new Error('it was asked')),
     save: () => new Promise((saved) => (finish = saved)),
     end: () => {},
+    release: () => void done.push('released'),
+    deliver: () => void done.push('delivered'),
     notify: (events) => void done.push(...events.map(({ kind }) => kind)),
   };
   const staged = killable(world, gone.signal);
@@ -67,6 +69,8 @@ test('a crashed world emits no events, answers no turns and gets no requests', a
   staged.save([]).then(() => done.push('saved'));
   gone.abort();
   finish();
+  staged.release({} as never, []);
+  staged.deliver([]);
   staged.notify([said]);
   staged.prepare({} as never).then(
     () => done.push('prepared'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fingerprintScript } from '../../src/runtime/record-run.ts';
+import { fingerprintScript } from '../../src/app/record-run.ts';
 import { warnedBy, wrongWith } from './rig.ts';
 
 const windows = process.platform === 'win32';

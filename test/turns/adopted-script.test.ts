@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { type Clock, SYSTEM_CLOCK } from '../../src/process/clock.ts';
 import { VirtualTime } from '../../src/testing/virtual-time.ts';
 import type { Backend } from '../../src/turns/backend.ts';
-import { type Clock, SYSTEM_CLOCK } from '../../src/turns/clock.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
 import { createTurnRunner } from '../../src/turns/turn-runner.ts';
 import { newTurnContext } from './turn-context.ts';

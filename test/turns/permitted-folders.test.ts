@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
-import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
-import { runWorkflow } from '../../src/runtime/start.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { runWorkflow } from '../../src/app/start.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options/options.ts';
+import type { Event } from '../../src/core/run/event.ts';
 import { createFolderJudge } from '../../src/turns/permitted-folders.ts';
 import { git } from '../git.ts';
 import { newTurnContext } from './turn-context.ts';
@@ -101,6 +101,94 @@ test('what the policy of the state names is permitted, a glob too', async () => 
   expect(await judge(root, 'home', [], '../o*')).toBe(OUTSIDE);
 });
 
+/** What is said of a `cd` to a folder of a run that was started now, after this was made. */
+async function judgeAfter(make: (project: string) => void, path: string, policyCd?: string) {
+  const root = newFolders();
+  rmSync(join(root, 'project/.git'), { recursive: true });
+  git(join(root, 'project'), 'init', '-q');
+  const old = join(root, 'project/old');
+  mkdirSync(old);
+  git(old, 'init', '-q');
+  // The clock of the disk ticks a few milliseconds late.
+  const startedAt = Date.now() + 20;
+  while (Date.now() <= startedAt + 20);
+  make(join(root, 'project'));
+  const context = newTurnContext(root, { startFolder: join(root, 'project'), startedAt });
+  const policy =
+    policyCd === undefined ? [] : [{ tag: 'reset', target: 'A.md', attributes: { cd: policyCd } } as const];
+  const turn = {
+    policy,
+    cwd: join(root, 'project'),
+    taskFolder: join(root, 'project/.raymond/tasks/r/main'),
+    runFolder: null,
+  };
+  const say = createFolderJudge(context, turn);
+  return { entered: await say(join(root, path)), read: await say(join(root, path), 'read') };
+}
+
+const bareIn = (folder: string): void => {
+  for (const name of ['objects', 'refs']) mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+};
+
+describe('a folder that has become a repository since the run started', () => {
+  test.each<[string, (project: string) => void, string]>([
+    ['a bare one', (project) => bareIn(join(project, 'src')), 'project/src'],
+    ['half of a bare one', (project) => writeFileSync(join(project, 'src/HEAD'), ''), ''],
+    ['one with a .git folder', (project) => git(join(project, 'src'), 'init', '-q'), 'project/src'],
+    ['an empty .git file', (project) => writeFileSync(join(project, 'src/.git'), ''), 'project/src'],
+    [
+      'an old one whose .git leads elsewhere',
+      (project) => {
+        renameSync(join(project, 'old/.git'), join(project, 'moved'));
+        writeFileSync(join(project, 'old/.git'), 'gitdir: ../moved\n');
+      },
+      'project/old',
+    ],
+    [
+      'one above the folder',
+      (project) => {
+        bareIn(join(project, 'src'));
+        mkdirSync(join(project, 'src/a/b'), { recursive: true });
+      },
+      'project/src/a/b',
+    ],
+    ['a task folder', (project) => bareIn(join(project, '.raymond/tasks/r/main')), 'project/.raymond/tasks/r/main/sub'],
+  ])('is refused: %s', async (_, make, path) => {
+    if (path === '') {
+      // One file is no repository for any version of git.
+      expect(await judgeAfter(make, 'project/src')).toStrictEqual({ entered: undefined, read: undefined });
+      return;
+    }
+    expect(await judgeAfter(make, path)).toStrictEqual({
+      entered: expect.stringMatching(/ has become a git repository since the run started, and git starts programs/),
+      read: undefined,
+    });
+  });
+
+  test.each<[string, (project: string) => void, string, string?]>([
+    ['one that was there before', () => {}, 'project/old'],
+    ['the folder of the run itself', bareIn, 'project/src'],
+    ['one that the policy names', (project) => git(join(project, 'src'), 'init', '-q'), 'project/src', 'src'],
+    [
+      'a submodule of the repository',
+      (project) => {
+        git(join(project, 'old'), 'commit', '-q', '--allow-empty', '-m', 'first');
+        const add = ['submodule', '--quiet', 'add', join(project, 'old'), 'module'];
+        git(project, '-c', 'protocol.file.allow=always', ...add);
+      },
+      'project/module',
+    ],
+  ])('is permitted: %s', async (_, make, path, policyCd) => {
+    expect((await judgeAfter(make, path, policyCd)).entered).toBeUndefined();
+  });
+
+  test('a bare one is refused although the policy names it', async () => {
+    const { entered } = await judgeAfter((project) => bareIn(join(project, 'src')), 'project/src', 'src');
+    expect(entered).toMatch(/ has become a git repository since the run started/);
+  });
+});
+
 test('a run that was started in the folder of its workflow may stay there', async () => {
   expect(await judge(newFolders(), 'project/wf/sub', [], undefined, 'project/wf')).toBeUndefined();
 });
@@ -157,7 +245,7 @@ async function play(files: Readonly<Record<string, string>>, answers: object, al
 
 const NEXT = { 'NEXT.sh': 'echo "<result>r</result>"\n' };
 
-test('a prompt is reminded that it may not change to a folder outside, and then goes on', async () => {
+test('a prompt is reminded that it may not change to a folder outside, and then continues', async () => {
   const answers = { START: { turns: ['<reset cd="../other">NEXT</reset>', '<reset cd="src">NEXT</reset>'] } };
   expect(await play({ 'START.md': 'Go.\n', ...NEXT }, answers)).toStrictEqual({
     reminders: [`\`<reset>NEXT</reset>\` (line 1): this state may not change to \`../other\`: ${OUTSIDE}`],

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Event, Printed } from '../../src/core/event.ts';
-import { runWorkflow } from '../../src/runtime/start.ts';
+import { runWorkflow } from '../../src/app/start.ts';
+import type { Event, Printed } from '../../src/core/run/event.ts';
 import { parseClaudeLine } from '../../src/turns/claude/parse-event.ts';
 import { createClaudePrintReader } from '../../src/turns/claude/prints.ts';
 import { PrintReporter } from '../../src/turns/print-reporter.ts';

@@ -138,6 +138,8 @@ test('outside of a repository there is none, and the author is told why', async 
   const warn = (_: unknown, message: string) => warnings.push(message);
   expect(await fingerprintIn(folder, '', null, { ...OPEN, warn })).toBeUndefined();
   expect(warnings).toHaveLength(1);
-  expect(warnings[0]).toMatch(/^S\.sh: `stuck_after` has no effect here: git says `fatal: not a git repository/);
+  expect(warnings[0]).toMatch(
+    /^S\.sh: `stuck_after` has no effect here: \S+ is not in a git repository; name the files in `stuck_files`$/,
+  );
   expect(await fingerprintIn(folder, '', null, { ...OPEN, isSandbox: true })).toMatch(/^[0-9a-f]{64}$/);
 });

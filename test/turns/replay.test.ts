@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { FailureKind } from '../../src/core/failure.ts';
-import type { Run } from '../../src/core/run.ts';
+import type { Run } from '../../src/core/run/run.ts';
+import type { FailureKind } from '../../src/language/failure.ts';
 import type { CannedFailureName } from '../../src/scenario/scenario.ts';
 import { parseClaudeLine } from '../../src/turns/claude/parse-event.ts';
 import {

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { hasOwnName } from '../../src/core/environment-names.ts';
-import type { Event } from '../../src/core/event.ts';
-import { resumeRun } from '../../src/runtime/resume.ts';
-import { runWorkflow } from '../../src/runtime/start.ts';
-import { addStateChecksum } from '../../src/store/checksum.ts';
+import { resumeRun } from '../../src/app/resume.ts';
+import { runWorkflow } from '../../src/app/start.ts';
+import type { Event } from '../../src/core/run/event.ts';
+import { hasOwnName } from '../../src/language/environment-names.ts';
+import { addStateChecksum } from '../../src/storage/checksum.ts';
 
 /** Prints its environment to a file, and starts the programs that obey variables. */
 const WORKER = `#!/bin/bash

@@ -1,7 +1,7 @@
-import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options/options.ts';
+import { SYSTEM_CLOCK } from '../../src/process/clock.ts';
 import { startCommand } from '../../src/process/start.ts';
-import { AskBoard } from '../../src/turns/ask-board.ts';
-import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
+import { OpenQuestions } from '../../src/turns/open-questions.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
 import { TurnEndings } from '../../src/turns/turn-endings.ts';
 
@@ -11,11 +11,14 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   runMarker: `r/${folder}`,
   options: DEFAULT_OPTIONS,
   startFolder: folder,
+  startedAt: Date.now(),
   workflowFolders: () => [],
+  workflowPlaces: () => [],
+  ownFiles: { root: `${folder}/.raymond`, writable: [] },
   env: process.env,
   environmentOf: () => overrides.env ?? process.env,
   clock: SYSTEM_CLOCK,
-  askBoard: new AskBoard(
+  askBoard: new OpenQuestions(
     { look: () => () => false, find: async () => undefined, expire: async () => {} },
     SYSTEM_CLOCK,
   ),

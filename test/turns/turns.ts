@@ -1,4 +1,4 @@
-import type { ClaudeTurn, ScriptTurn } from '../../src/core/due.ts';
+import type { ClaudeTurn, ScriptTurn } from '../../src/core/turns/due.ts';
 
 /** What turns of all kinds have in common that are the first of the main agent, in a run with nothing special. */
 const COMMON = {
@@ -9,7 +9,7 @@ const COMMON = {
   attempt: 1,
   taskFolder: null,
   runFolder: null,
-  home: null,
+  node: null,
   results: null,
   variables: {},
   policy: [],
@@ -39,9 +39,10 @@ export const newClaudeTurn = (cwd: string, overrides: Partial<ClaudeTurn> = {}):
   prompt: { kind: 'state' },
   record: { number: 1, prompt: { kind: 'state' }, session: { kind: 'new', id: 's' }, startedAt: 0, capMicros: null },
   words: [],
-  isBrokenOff: false,
+  isInterrupted: false,
   isFresh: true,
   preference: { model: null, effort: null },
+  sessionModel: null,
   budgetMicros: null,
   isShare: false,
   ...overrides,

@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { WorkspacePlace } from '../../src/core/workspace.ts';
-import type { WorktreeTurn } from '../../src/core/worktree-turns.ts';
+import type { WorkspacePlace } from '../../src/core/run/workspace.ts';
+import type { WorktreeTurn } from '../../src/core/turns/worktree-turns.ts';
 import { createWorktreeRunner } from '../../src/turns/worktree-turn.ts';
 import { git } from '../git.ts';
 import { newTurnContext } from './turn-context.ts';
@@ -68,7 +68,7 @@ function take(folder: string, taken: Taken = {}) {
   const { place = null, isWanted = place === null, isOver = true, env = ENV, end = NEVER, isSandbox = false } = taken;
   const source = taken.source ?? { git: join(folder, 'remote.git'), ref: null };
   const clock = { ...newTurnContext(folder).clock, now: () => 7 };
-  const turn = { kind: 'workspace', agent: 'workspace', isWanted, source, place, isOver, home: null } as const;
+  const turn = { kind: 'workspace', agent: 'workspace', isWanted, source, place, isOver, node: null } as const;
   return createWorktreeRunner(newTurnContext(folder, { env, clock, isResumed: true, isSandbox }))(turn, end);
 }
 
@@ -304,7 +304,41 @@ describe('a clone is left', () => {
     });
   });
 
-  test('pushed and kept, if the run may go on; the next commits are pushed later', async () => {
+  test('without a warning if a kill cut its removal short, and nothing of it stays', async () => {
+    const { folder, path } = newScene();
+    const place = await made(folder);
+    commit(path);
+    const whole = await left(folder, place);
+    mkdirSync(join(`${path}.removed`, 'sub'), { recursive: true });
+    expect([await left(folder, place), existsSync(`${path}.removed`)]).toStrictEqual([whole, false]);
+  });
+
+  test('after the worktree of a worker whose removal a kill cut short: what was pushed is told, and nothing stays', async () => {
+    const { folder } = newScene();
+    const workspace = await made(folder);
+    const context = newTurnContext(folder, { env: ENV });
+    const turn = {
+      kind: 'worktree',
+      agent: 'main_w1',
+      state: 'W.md',
+      cwd: workspace.path,
+      node: null,
+      workspace,
+    } as const;
+    const opened = await createWorktreeRunner(context)({ ...turn, isWanted: true, place: null }, NEVER);
+    if (opened?.kind !== 'worktree_made') throw new Error(JSON.stringify(opened));
+    const { place } = opened;
+    commit(place.path);
+    const close = () => createWorktreeRunner(context)({ ...turn, isWanted: false, place }, NEVER);
+    const content = { kept: false, commits: 1, dirty: false, pushed: true };
+    expect(await close()).toMatchObject({ content });
+    mkdirSync(join(`${place.path}.removed`, 'sub'), { recursive: true });
+    const again = await close();
+    expect([again, existsSync(`${place.path}.removed`)]).toMatchObject([{ content }, false]);
+    expect(again).not.toHaveProperty('warning');
+  });
+
+  test('pushed and kept, if the run may continue; the next commits are pushed later', async () => {
     const { folder, remote, path } = newScene();
     const place = await made(folder);
     commit(path);
@@ -448,7 +482,7 @@ describe('whatever those who work in a clone write into its settings', () => {
     const workspace = await made(folder);
     for (const name of HOOKS) hook(path, name, trace(folder));
     git(path, 'config', `url.${folder}/work.insteadOf`, remote);
-    const turn = { kind: 'worktree', agent: 'main_w1', state: 'W.md', cwd: path, home: null, workspace } as const;
+    const turn = { kind: 'worktree', agent: 'main_w1', state: 'W.md', cwd: path, node: null, workspace } as const;
     const run = createWorktreeRunner(newTurnContext(folder, { env: SECRET }));
     const signal = await run({ ...turn, isWanted: true, place: null }, NEVER);
     if (signal?.kind !== 'worktree_made') throw new Error(JSON.stringify(signal));
@@ -545,7 +579,7 @@ describe('whatever those who work in a clone write into its settings', () => {
   });
 });
 
-test('a branch is pushed also if somebody has gone on from it in the repository', async () => {
+test('a branch is pushed also if somebody has continued from it in the repository', async () => {
   const { folder, remote, path } = newScene();
   const place = await made(folder);
   commit(path);
@@ -562,7 +596,7 @@ describe('the clone of an agent on another machine than its parent', () => {
   function takeAgent(folder: string, turn: Partial<WorktreeTurn>) {
     const wanted = { kind: 'worktree', agent: AGENT, state: 'W.md', isWanted: true, place: null, cwd: folder } as const;
     const clock = { ...newTurnContext(folder).clock, now: () => 7 };
-    return createWorktreeRunner(newTurnContext(folder, { clock }))({ ...wanted, home: null, ...turn }, NEVER);
+    return createWorktreeRunner(newTurnContext(folder, { clock }))({ ...wanted, node: null, ...turn }, NEVER);
   }
 
   async function newAgentClone() {

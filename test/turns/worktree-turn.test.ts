@@ -15,7 +15,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { WorktreePlace } from '../../src/core/worktree.ts';
+import type { WorktreePlace } from '../../src/core/run/worktree.ts';
+import { findWork } from '../../src/git/held-work.ts';
+import { removeLeftWorktree } from '../../src/git/left-worktree.ts';
 import { createWorktreeRunner } from '../../src/turns/worktree-turn.ts';
 import { git } from '../git.ts';
 import { newTurnContext } from './turn-context.ts';
@@ -56,6 +58,16 @@ function makeRepository(): string {
 
 const NEVER = new AbortController().signal;
 
+/** The settings of git that belong to the user, and not to the repository. */
+const userConfigOf = (folder: string): string => join(folder, '.git/user-config');
+
+function setUserHook(folder: string, name: string, script: string): void {
+  const hooks = join(folder, '.git/user-hooks');
+  mkdirSync(hooks, { recursive: true });
+  git(folder, 'config', '--file', userConfigOf(folder), 'core.hooksPath', hooks);
+  writeFileSync(join(hooks, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
 interface Taken {
   readonly place?: WorktreePlace | null;
   readonly cwd?: string;
@@ -70,8 +82,9 @@ interface Taken {
 function take(folder: string, { place = null, cwd = folder, env = ENV, end = NEVER, ...rest }: Taken = {}) {
   const { isWanted = place === null, isResumed = false, isGuest = false } = rest;
   const clock = { ...newTurnContext(folder).clock, now: () => 7 };
-  const turn = { kind: 'worktree', agent: 'main_w1', state: 'W.md', isWanted, place, cwd, home: null } as const;
-  return createWorktreeRunner(newTurnContext(folder, { env, clock, isResumed, isGuest }))(turn, end);
+  const turn = { kind: 'worktree', agent: 'main_w1', state: 'W.md', isWanted, place, cwd, node: null } as const;
+  const userEnv = { ...env, GIT_CONFIG_GLOBAL: userConfigOf(folder) };
+  return createWorktreeRunner(newTurnContext(folder, { env: userEnv, clock, isResumed, isGuest }))(turn, end);
 }
 
 async function made(folder: string, options: Taken = {}): Promise<WorktreePlace> {
@@ -90,11 +103,41 @@ describe('a worktree is made', () => {
       at: 7,
       agent: 'main_w1',
       place,
-      cwd: join(path, 'sub/'),
+      cwd: join(path, 'sub'),
     });
     expect(git(path, 'rev-parse', '--abbrev-ref', 'HEAD')).toBe(BRANCH);
     expect(existsSync(join(path, 'sub/a.txt'))).toBe(true);
   });
+
+  test('only if its commit has the folder of the parent: the worker could not begin there', async () => {
+    const { folder } = newRepository();
+    const cwd = join(folder, 'sub/new');
+    mkdirSync(cwd);
+    expect(await take(folder, { cwd })).toMatchObject({
+      kind: 'worktree_refused',
+      message: `no worktree can be made for it: ${cwd} is not committed: commit a file in it first`,
+    });
+    expect(existsSync(join(folder, 'worktrees/main_w1'))).toBe(false);
+  });
+
+  test.each(['a\nb', 'a\nworktree x\n\nb', '-n "a\tb"', ' a ', 'ä\\\\b'])(
+    'also in a folder called %j: again, opened again, looked at and removed',
+    async (name) => {
+      const { folder: plain } = newRepository();
+      const folder = join(newFolder(), name);
+      renameSync(plain, folder);
+      const place = await made(folder, { cwd: join(folder, 'sub') });
+      expect([place.repository, await made(folder)]).toStrictEqual([join(folder, '.git'), place]);
+      git(place.path, 'commit', '-qm', 'one', '--allow-empty');
+      expect(await take(folder, { place })).toMatchObject({ content: { kept: true, commits: 1 } });
+      expect(await take(folder, { place, isWanted: true })).toMatchObject({ kind: 'worktree_made', place });
+      const options = { env: ENV };
+      expect(await findWork(place, options)).toStrictEqual({ commits: 1, dirty: false });
+      git(place.path, 'reset', '-q', '--hard', place.base);
+      expect(await removeLeftWorktree(place, options)).toBe(null);
+      expect([existsSync(place.path), git(folder, 'branch', '--list', 'raymond/*')]).toStrictEqual([false, '']);
+    },
+  );
 
   test.each<[string, (folder: string) => void]>([
     ['it was made and not reported', () => {}],
@@ -148,8 +191,7 @@ describe('a worktree is made', () => {
   test('with the hooks of the user, who get nothing of what is only for Raymond', async () => {
     const { folder } = newRepository();
     const seen = join(folder, '.git/seen');
-    const hook = `#!/bin/sh\nenv | grep ^RAYMOND_ > ${seen}\n`;
-    writeFileSync(join(folder, '.git/hooks/post-checkout'), hook, { mode: 0o755 });
+    setUserHook(folder, 'post-checkout', `env | grep ^RAYMOND_ > ${seen}`);
     await made(folder, { env: { ...ENV, RAYMOND_DATABASE: 'postgres://u:secret@host/db' } });
     expect(readFileSync(seen, 'utf8')).toBe(`RAYMOND_TURN=r/${folder}/worktree/main_w1\n`);
   });
@@ -311,12 +353,11 @@ function withGit(folder: string, script: string): NodeJS.ProcessEnv {
 
 describe('if git is killed', () => {
   /** Lets something happen when git calls this hook; `reference-transaction` is called while the new branch is locked. */
-  const hook = (name: string, script: string) => (folder: string) =>
-    writeFileSync(join(folder, '.git/hooks', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const hook = (name: string, script: string) => (folder: string) => setUserHook(folder, name, script);
   /** Lets something happen when git writes the file `sub/a.txt`. */
   const filter = (script: string) => (folder: string) => {
     writeFileSync(join(folder, '.git/info/attributes'), '*.txt filter=test\n');
-    git(folder, 'config', 'filter.test.smudge', script);
+    git(folder, 'config', '--file', userConfigOf(folder), 'filter.test.smudge', script);
   };
   const moments = (script: string): [string, (folder: string) => void][] => [
     ['before the branch is there', hook('reference-transaction', `test "$1" != prepared || { ${script}; }`)],
@@ -373,11 +414,11 @@ describe('if git is killed', () => {
     },
   );
 
-  test('with Raymond, and goes on alone, the next Raymond ends it before it makes the worktree', async () => {
+  test('with Raymond, and continues alone, the next Raymond ends it before it makes the worktree', async () => {
     const { folder } = newRepository();
     const begun = join(folder, '.git/begun');
     filter(`test -e ${begun} || { touch ${begun}; sleep 60; }; cat`)(folder);
-    const env = { ...ENV, RAYMOND_TURN: `r/${folder}/worktree/main_w1` };
+    const env = { ...ENV, RAYMOND_TURN: `r/${folder}/worktree/main_w1`, GIT_CONFIG_GLOBAL: userConfigOf(folder) };
     const path = join(folder, 'worktrees/main_w1');
     const orphan = spawn('git', ['worktree', 'add', '-b', BRANCH, path], { cwd: folder, env, stdio: 'ignore' });
     const ended = new Promise((done) => orphan.on('close', done));
@@ -481,7 +522,9 @@ describe('a worktree that its worker has left', () => {
     rmSync(join(folder, '.git'), { recursive: true });
     expect(await take(folder, { place })).toMatchObject({
       content: { kept: true },
-      warning: expect.stringMatching(/^the worktree .* is kept: what it holds is not known \(git says: fatal: /),
+      warning: expect.stringMatching(
+        /^the worktree .* is kept: what it holds is not known \(.* is no worktree of .*\)$/,
+      ),
     });
   });
 

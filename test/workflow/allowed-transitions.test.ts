@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TAG_NAMES } from '../../src/core/transitions/index.ts';
+import { TAG_NAMES } from '../../src/language/transitions/index.ts';
 import { parsePrompt } from '../../src/workflow/prompt-file.ts';
 
 const read = (entries: string) => parsePrompt('A.md', `---\nallowed_transitions:\n${entries}\n---\n`, 'unix');

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { lintWorkflow } from '../../src/runtime/lint-workflow.ts';
-import { runWorkflow } from '../../src/runtime/start.ts';
+import { runWorkflow } from '../../src/app/start.ts';
+import { lintWorkflow } from '../../src/app/workflows/lint-workflow.ts';
 import { openWorkflow } from '../../src/workflow/workflow.ts';
 
 /** A folder with a workflow `wf` in it and a private file beside that. */
@@ -59,7 +59,7 @@ test('beside a state that the user named, only links with the names of states co
   await expect(openWorkflow(path, 'unix')).rejects.toMatchObject({ exitCode: 65 });
 });
 
-test('a state that becomes such a link while the run goes on is not read', async () => {
+test('a state that becomes such a link while the run continues is not read', async () => {
   const project = newProject();
   const workflow = await openWorkflow(join(project, 'wf'), 'unix');
   symlinkSync('../private.md', join(project, 'wf', 'NEXT.md'));

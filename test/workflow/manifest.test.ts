@@ -45,6 +45,26 @@ describe('a manifest', () => {
   });
 
   test.each([
+    ['true', true],
+    ['"true"', true],
+    ['yes', true],
+    ['False', false],
+    ['"no"', false],
+    ['auto', 'auto'],
+    ['"auto"', 'auto'],
+  ])('says whether it needs people: requires_human_input: %s', async (written, expected) => {
+    const { manifest, findings } = await opened(`requires_human_input: ${written}`);
+    expect([manifest.requiresHumanInput, findings]).toStrictEqual([expected, []]);
+  });
+
+  test.each(['backend: claude', 'backend: Claude', 'backend:', 'backend: ""', 'backend: { name: claude }'])(
+    'may name the backend that there is: %s',
+    async (text) => {
+      expect(await opened(text)).toMatchObject({ manifest: EMPTY_MANIFEST, findings: [] });
+    },
+  );
+
+  test.each([
     ['budgett: 3', '1:1: the key `budgett` is unknown and has no effect'],
     ['default_budgt: 3', '1:1: the key `default_budgt` is unknown and has no effect (did you mean default_budget?)'],
     ['input: { lable: x }', '1:10: the key `lable` is unknown and has no effect (did you mean label?)'],
@@ -71,7 +91,13 @@ describe('a manifest', () => {
       "1:16: `environment`: `RAYMOND_X` cannot be set here: names with RAYMOND_ are Raymond's own",
     ],
     ['states: { A: { prompt: x } }', '1:1: `states` makes this a workflow of its own'],
-    ['requires_human_input: 1', '1:23: `requires_human_input` must be true or false, not the number `1`'],
+    ['requires_human_input: 1', '1:23: `requires_human_input` must be true, false or auto, not the number `1`'],
+    [
+      'backend: pi',
+      '1:10: `backend`: Raymond has no backend `pi`, only `claude`: remove the key to run on Claude Code',
+    ],
+    ['backend: { name: pi, options: { thinking: high } }', '1:18: `backend`: Raymond has no backend `pi`'],
+    ['backend: [claude]', '1:10: `backend` must be the name of a backend, not a list'],
   ])('with a mistake keeps the workflow from starting: %s', async (text, expected) => {
     await expect(opened(text)).rejects.toThrow(`workflow.yaml:${expected}`);
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { lintWorkflow } from '../../src/runtime/lint-workflow.ts';
+import { lintWorkflow } from '../../src/app/workflows/lint-workflow.ts';
 import { InvalidWorkflow } from '../../src/workflow/invalid-workflow.ts';
 import { openWorkflow } from '../../src/workflow/workflow.ts';
 import { temporaryFolders } from './temp.ts';
@@ -99,6 +99,10 @@ describe('a workflow in one file', () => {
       'states:\n  START:\n    model: opus',
       'flow.yaml:2:3: the state `START` has neither a `prompt` nor a script (`sh`, `ps1`, `bat`)',
     ],
+    ...['sh: null', 'sh:', 'prompt: ~'].map((body) => [
+      `states:\n  START:\n    ${body}`,
+      'flow.yaml:2:3: the state `START` has neither a `prompt` nor a script (`sh`, `ps1`, `bat`)',
+    ]),
     [
       'states:\n  START: go',
       'flow.yaml:2:10: the state `START` must have a `prompt` or a script (`sh`), not the text `go`',
@@ -179,6 +183,18 @@ describe('a path may name the state to start in', () => {
     ]);
   });
 
+  test.each(['wf/PLAN', 'wf/PLAN.md'])('%s, beside a plain file of that name', async (path) => {
+    const root = folder({ 'wf/START.md': 'Go.', 'wf/PLAN.md': 'Plan.', 'wf/PLAN': 'notes' });
+    expect((await openWorkflow(join(root, path), 'unix')).entry).toBe('PLAN.md');
+  });
+
+  test('in another workflow, beside a plain file of that name', async () => {
+    const call = '---\nallowed_transitions: [{ tag: reset-workflow, target: ../o/PLAN }]\n---\nGo.';
+    const root = folder({ 'wf/START.md': call, 'o/PLAN.sh': 'echo', 'o/PLAN': 'notes' });
+    const workflow = await openWorkflow(join(root, 'wf'), 'unix');
+    expect(await workflow.resolveSpec('START.md', '../o/PLAN')).toMatchObject({ kind: 'found', state: 'o/PLAN.sh' });
+  });
+
   test.each([
     ['a.zip/PLAM', 'there is no state `PLAM` in this workflow (did you mean PLAN?)'],
     ['flow.yaml/CHEK', 'there is no state `CHEK` in this workflow (did you mean CHECK?)'],
@@ -195,6 +211,17 @@ describe('a path may name the state to start in', () => {
     expect((await openWorkflow(join(root, `wf-${hash.toUpperCase()}.zip`), 'unix')).entry).toBe('START.md');
     await expect(openWorkflow(join(root, `wf-${other}.zip`), 'unix')).rejects.toThrow(
       `its name states the SHA-256 of another file; its own is ${hash}`,
+    );
+  });
+
+  test.each([
+    ['a word of hex digits before it', (hash: string) => `bead${hash}.zip`],
+    ['65 hex digits', (hash: string) => `wf-${hash}0.zip`],
+    ['two hashes', (hash: string) => `${hash}-${hash}.zip`],
+  ])('a zip whose name may hold a hash in several ways is refused: %s', async (_, nameOf) => {
+    const name = nameOf(createHash('sha256').update(zip).digest('hex'));
+    await expect(openWorkflow(join(folder({ [name]: zip }), name), 'unix')).rejects.toThrow(
+      'its name must hold one SHA-256 of 64 hex digits, set off by another character such as `-`, or none: rename it',
     );
   });
 });

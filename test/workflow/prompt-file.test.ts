@@ -108,6 +108,14 @@ allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_impl
     expect(keys(`timeout: ${seconds}`).frontmatter.timeoutMs).toBe(ms);
   });
 
+  test.each([
+    ...['true', 'True', 'TRUE', 'yes', 'Yes', 'on', 'ON', 'y', '"true"', "'yes'"].map((word) => [word, true] as const),
+    ...['false', 'no', 'NO', 'off', 'n', '"false"'].map((word) => [word, false] as const),
+  ])('a boolean may be written %s', (word, expected) => {
+    const { frontmatter, findings } = keys(`allowed_transitions: [{ tag: goto, target: A }]\nforce_implicit: ${word}`);
+    expect([frontmatter.forceImplicit, findings]).toStrictEqual([expected, []]);
+  });
+
   test('block texts do not keep the carriage returns of the file', () => {
     const { frontmatter } = read('---\r\nappend_system_prompt: |\r\n  a\r\n  b\r\n---\r\n');
     expect(frontmatter.appendSystemPrompt).toBe('a\nb\n');
@@ -116,6 +124,11 @@ allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_impl
 
 describe('an invalid value', () => {
   test.each([
+    ['force_implicit: maybe', 'error 2:17 `force_implicit` must be true or false, not the text `maybe`'],
+    [
+      'backend: pi',
+      'error 2:10 `backend`: Raymond has no backend `pi`, only `claude`: remove the key to run on Claude Code',
+    ],
     ['model: 5', 'error 2:8 `model` must be a text, not the number `5`; put it in quotes if it is meant as text'],
     ['model: [opus]', 'error 2:8 `model` must be a text, not a list'],
     ['model: " "', 'error 2:8 `model` is empty: give it a value or remove it'],
@@ -191,8 +204,8 @@ describe('a warning for the author', () => {
   });
 
   test('keys of either kind are checked', () => {
-    expect(messagesOfYaml('force_implicit: yes\nevaluator: 5')).toStrictEqual([
-      'error 2:17 `force_implicit` must be true or false, not the text `yes`',
+    expect(messagesOfYaml('force_implicit: ja\nevaluator: 5')).toStrictEqual([
+      'error 2:17 `force_implicit` must be true or false, not the text `ja`',
       expect.stringMatching(/^error 3:12 an entry of `evaluator` must be `\{ match: .*, not the number `5`$/),
     ]);
   });

@@ -18,7 +18,7 @@ allowed_transitions:
     Next: B
     item: "1"
 ---
-Go on.
+Continue.
 `;
 
 async function stateIn(files: Readonly<Record<string, string | Uint8Array>>, file: string): Promise<StateSource> {
@@ -44,7 +44,7 @@ describe('the source of a workflow', () => {
 
   test('has the positions of the frontmatter', async () => {
     const { state, text, findings, entries, keys } = await stateIn({ 'START.md': START }, 'START.md');
-    expect([text, state.text, findings]).toStrictEqual([START, 'Go on.\n', []]);
+    expect([text, state.text, findings]).toStrictEqual([START, 'Continue.\n', []]);
     expect(state.rules.policy.map(({ tag }) => tag)).toStrictEqual(['goto', 'fork']);
     expect(keys).toStrictEqual({ description: { line: 2, column: 14 }, allowed_transitions: { line: 4, column: 3 } });
     expect(entries).toStrictEqual([

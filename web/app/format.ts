@@ -1,10 +1,10 @@
-import type { Quota, Tokens, TurnEntry } from './api.ts';
+import type { LogEntryDocument, QuotaDocument, TokensDocument } from '../../src/documents/types.ts';
 
 /** Dollars as the terminal shows them. */
 export const formatUsd = (usd: number): string => `$${usd.toFixed(usd !== 0 && usd < 0.1 ? 4 : 2)}`;
 
 /** A number of tokens in few characters; empty for none. */
-export function formatTokens(tokens: Tokens | undefined): string {
+export function formatTokens(tokens: TokensDocument | undefined): string {
   if (tokens === undefined) return '';
   const count = tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation;
   if (count === 0) return '';
@@ -15,7 +15,7 @@ export function formatTokens(tokens: Tokens | undefined): string {
 const WINDOW_NAMES: Readonly<Record<string, string>> = { five_hour: '5h', seven_day: '7d' };
 
 /** What is used of a subscription: `quota 5h 83 % until 17:19:00`; empty if no share is known. */
-export function formatQuota(quota: Quota | null | undefined): string {
+export function formatQuota(quota: QuotaDocument | null | undefined): string {
   const parts = (quota?.windows ?? []).flatMap(({ type, percent, resets_at }) =>
     percent === null ? [] : [`${WINDOW_NAMES[type] ?? type} ${Math.floor(percent)} % until ${formatReset(resets_at)}`],
   );
@@ -50,18 +50,23 @@ export const formatClock = (iso: string): string => CLOCK.format(Date.parse(iso)
 export const formatStatus = (status: string): string => status.replaceAll('_', ' ');
 
 /** What a turn said or did, in one line. */
-export function describeEntry({ kind, text = '', tool, detail, reason }: TurnEntry): string {
-  switch (kind) {
+export function describeEntry(entry: LogEntryDocument): string {
+  switch (entry.kind) {
     case 'uses':
-      return `${tool} ${firstLine(detail ?? '')}`;
+      return `${entry.tool} ${firstLine(entry.detail)}`;
     case 'gets':
-      return `→ ${firstLine(text)}`;
+      return `→ ${firstLine(entry.text)}`;
     case 'retries':
-      return `the API failed (${reason}); it is asked again`;
+      return `the API failed (${entry.reason}); it is asked again`;
+    case 'left_out':
+      return '';
     default:
-      return firstLine(text);
+      return firstLine(entry.text);
   }
 }
+
+/** True for the output of a tool that failed and for stderr. */
+export const isError = (entry: LogEntryDocument): boolean => 'is_error' in entry && entry.is_error;
 
 /** What an event says, in one line. */
 export function describeEvent(event: Readonly<Record<string, unknown>>): string {
@@ -82,6 +87,8 @@ export function describeEvent(event: Readonly<Record<string, unknown>>): string 
         `${text('state')} ${event.failure ? `failed: ${formatStatus(text('failure'))}` : 'answered'} after ${formatDuration(Number(event.duration_ms))}`,
         ...(Array.isArray(event.denials) && event.denials.length > 0 ? [`denied: ${event.denials.join(', ')}`] : []),
       ].join('; ');
+    case 'cost_corrected':
+      return `turn ${text('turn')} in ${text('state')} cost $${text('cost_usd')} instead of the estimate of $${text('former_usd')}`;
     case 'transition':
       return `${text('from')} → ${event.to === null ? 'end' : text('to')} (${text('tag')})`;
     case 'agent_ended':

@@ -1,8 +1,8 @@
-import type { ListedTurn } from './api.ts';
+import type { ListedTurnDocument } from '../../src/documents/types.ts';
 
 /** A turn and the time since when its agent was waiting for it. */
 export interface Bar {
-  turn: ListedTurn;
+  turn: ListedTurnDocument;
   readyMs: number;
   readonly startMs: number;
   /** Null while it runs. */
@@ -30,7 +30,7 @@ export class Lanes {
   }
 
   /** The next turn of an agent. */
-  add(turn: ListedTurn): void {
+  add(turn: ListedTurnDocument): void {
     const { agent } = turn;
     let lane = this.byAgent.get(agent);
     if (lane === undefined) {
@@ -44,7 +44,7 @@ export class Lanes {
   }
 
   /** A turn that is known has ended. */
-  end(turn: ListedTurn): void {
+  end(turn: ListedTurnDocument): void {
     const bar = this.byAgent.get(turn.agent)?.bars.findLast((each) => each.turn.turn === turn.turn);
     if (bar === undefined) return;
     bar.turn = turn;
@@ -52,4 +52,4 @@ export class Lanes {
   }
 }
 
-const parseEnd = ({ ended_at }: ListedTurn): number | null => (ended_at === null ? null : Date.parse(ended_at));
+const parseEnd = ({ ended_at }: ListedTurnDocument): number | null => (ended_at === null ? null : Date.parse(ended_at));

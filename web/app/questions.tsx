@@ -1,39 +1,18 @@
 import { useSignal } from '@preact/signals';
+import type { ApiQuestionsDocument } from '../../src/documents/types.ts';
 import { get, read, runPath } from './api.ts';
 import { formatAge } from './format.ts';
 import { Failure } from './parts.tsx';
 import { usePolled } from './poll.ts';
 import { Markdown } from './text.tsx';
 
-/** A question that waits for a person. */
-interface WaitingQuestion {
-  readonly project: string;
-  readonly run_id: string;
-  readonly run_name: string;
-  readonly ask_id: string;
-  readonly label: string;
-  readonly state: string;
-  readonly asked_at: string;
-  readonly question: string;
-  readonly timeout_at: string | null;
-  readonly timeout_next: string | null;
-  readonly display_files: readonly { readonly path: string; readonly label: string | null }[];
-  readonly uploads: {
-    readonly slots: readonly { readonly name: string; readonly mime: string | null }[];
-    readonly bucket: boolean;
-    readonly mime: readonly string[];
-  } | null;
-}
+type WaitingQuestion = ApiQuestionsDocument['questions'][number];
 
 /** The questions that wait, of all runs or of one, each with a form to answer it. Nothing if there are none. */
 export function Questions({ project, run, answered }: { project?: string; run?: string; answered?: () => void }) {
   const query = new URLSearchParams({ ...(project !== undefined && { project }), ...(run !== undefined && { run }) });
   const path = `/questions?${query}`;
-  const { data, error, refresh } = usePolled(
-    (signal) => get<{ questions: WaitingQuestion[] }>(path, signal),
-    2_000,
-    path,
-  );
+  const { data, error, refresh } = usePolled((signal) => get<ApiQuestionsDocument>(path, signal), 2_000, path);
   const questions = data.value?.questions ?? [];
   if (questions.length === 0) return <Failure error={error.value} />;
   const done = (): void => {
@@ -103,7 +82,7 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
         in {question.state}, {formatAge(question.asked_at, Date.now())}
         {question.timeout_at !== null &&
           (isOver
-            ? `; its time was over at ${formatDeadline(question.timeout_at)}: resume the run, which goes on in ${question.timeout_next}`
+            ? `; its time was over at ${formatDeadline(question.timeout_at)}: resume the run, which continues in ${question.timeout_next}`
             : `; until ${formatDeadline(question.timeout_at)}, then ${question.timeout_next}`)}
       </p>
       <Markdown text={question.question} />
@@ -137,7 +116,7 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
           <input
             type="file"
             required
-            {...(mime !== null && { accept: mime })}
+            {...(mime !== null && { accept: mime.replaceAll('|', ',') })}
             onChange={(event) => choose(name, event.currentTarget.files)}
           />
         </label>

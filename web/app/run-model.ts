@@ -1,5 +1,16 @@
 import { signal } from '@preact/signals';
-import { get, type ListedTurn, type RunDetail, type RunEvent, runPath, type TurnEntry } from './api.ts';
+import type {
+  ApiRunDocument,
+  EventDocument,
+  JournalDocument,
+  ListedTurnDocument,
+  LogEntryDocument,
+  StepDocument,
+  TurnDeltaDocument,
+  TurnDeltasDocument,
+  TurnListDocument,
+} from '../../src/documents/types.ts';
+import { get, runPath } from './api.ts';
 import { Lanes } from './lanes.ts';
 
 /** How many of the latest turns and events are kept: more than anybody scrolls through. */
@@ -17,20 +28,13 @@ export interface StreamItem {
   readonly at: string;
   readonly agent: string;
   readonly turn: number | null;
-  readonly content: { readonly event: RunEvent } | { readonly entry: TurnEntry };
-}
-
-interface Delta {
-  readonly agent: string;
-  readonly turn: number;
-  readonly first: number;
-  readonly entries: readonly TurnEntry[];
+  readonly content: { readonly event: EventDocument } | { readonly entry: LogEntryDocument };
 }
 
 /** What is known of a turn that runs while the page is open. */
 interface LiveTurn {
   readonly turn: number;
-  entries: TurnEntry[];
+  entries: LogEntryDocument[];
   /** The number of the first of the entries. */
   first: number;
 }
@@ -40,11 +44,11 @@ interface LiveTurn {
  * place; whoever shows them reads `version`, which changes a few times per second at most.
  */
 export class RunModel {
-  readonly detail = signal<RunDetail | null>(null);
+  readonly detail = signal<ApiRunDocument | null>(null);
   readonly version = signal(0);
   readonly error = signal<Error | null>(null);
   readonly connection = signal<'open' | 'lost' | 'closed'>('open');
-  readonly turns: ListedTurn[] = [];
+  readonly turns: ListedTurnDocument[] = [];
   readonly stream: StreamItem[] = [];
   readonly lanes = new Lanes();
   /** By agent, its running turn. */
@@ -86,7 +90,7 @@ export class RunModel {
     this.isStale = false;
   }
 
-  findTurn(agent: string, turn: string): ListedTurn | undefined {
+  findTurn(agent: string, turn: string): ListedTurnDocument | undefined {
     const place = this.places.get(`${agent}/${turn}`);
     return place === undefined ? undefined : this.turns[place];
   }
@@ -96,7 +100,7 @@ export class RunModel {
       await this.load();
       const after = this.detail.value?.seq ?? -1;
       const readTurns = async (): Promise<void> => {
-        const { turns } = await get<{ turns: ListedTurn[] }>(`${this.path}/turns?limit=${MAX_TURNS}`);
+        const { turns } = await get<TurnListDocument>(`${this.path}/turns?limit=${MAX_TURNS}`);
         for (const turn of turns) this.addTurn(turn);
         this.show();
       };
@@ -109,16 +113,14 @@ export class RunModel {
   }
 
   private async load(): Promise<void> {
-    this.detail.value = await get<RunDetail>(this.path);
+    this.detail.value = await get<ApiRunDocument>(this.path);
     this.error.value = null;
   }
 
   /** Page by page, so that there is something to see from the first on. */
   private async readPast(until: number): Promise<void> {
     for (let after = -1; ; ) {
-      const { steps, more } = await get<{ steps: { seq: number; events: RunEvent[] }[]; more: boolean }>(
-        `${this.path}/journal?after=${after}&limit=${PAGE_STEPS}`,
-      );
+      const { steps, more } = await get<JournalDocument>(`${this.path}/journal?after=${after}&limit=${PAGE_STEPS}`);
       for (const step of steps) if (step.seq <= until) for (const event of step.events) this.addEvent(event);
       this.show();
       const last = steps.at(-1)?.seq ?? until;
@@ -129,7 +131,7 @@ export class RunModel {
 
   /** Puts what turns said before this page was open in front of their ends. */
   private async readSaid(): Promise<void> {
-    const { turns } = await get<{ turns: Delta[] }>(`${this.path}/said?limit=${MAX_SAID_TURNS}`);
+    const { turns } = await get<TurnDeltasDocument>(`${this.path}/said?limit=${MAX_SAID_TURNS}`);
     const said = new Map(turns.map(({ agent, turn, entries }) => [`${agent}/${turn}`, entries]));
     if (said.size === 0) return;
     const past = this.stream.splice(0);
@@ -147,7 +149,7 @@ export class RunModel {
     const source = new EventSource(`/api${this.path}/events?after=${after}`);
     this.source = source;
     source.addEventListener('step', (message) => {
-      const { events } = JSON.parse(message.data as string) as { events: RunEvent[] };
+      const { events } = JSON.parse(message.data as string) as StepDocument;
       for (const event of events) {
         this.addEvent(event);
         this.follow(event);
@@ -156,7 +158,7 @@ export class RunModel {
       this.refresh();
     });
     source.addEventListener('delta', (message) => {
-      const { turns } = JSON.parse(message.data as string) as { turns: Delta[] };
+      const { turns } = JSON.parse(message.data as string) as TurnDeltasDocument;
       for (const delta of turns) this.addDelta(delta);
       this.showSoon();
     });
@@ -168,21 +170,24 @@ export class RunModel {
     });
   }
 
-  private addEvent(event: RunEvent): void {
-    const { at, agent = '' } = event;
+  private addEvent(event: EventDocument): void {
+    const { at } = event;
+    const agent = 'agent' in event ? event.agent : '';
     if (event.kind === 'agent_started') this.lanes.begin(agent, at);
-    const turn = typeof event.turn === 'number' ? event.turn : null;
+    const turn = 'turn' in event ? event.turn : null;
     this.push({ at, agent, turn, content: { event } });
   }
 
   /** Entries that are known already come again when the connection was lost. */
-  private addDelta({ agent, turn, first, entries }: Delta): void {
+  private addDelta({ agent, turn, first, entries }: TurnDeltaDocument): void {
     let live = this.live.get(agent);
     if (live === undefined || turn > live.turn) {
       live = { turn, entries: [], first };
       this.live.set(agent, live);
     }
     if (turn < live.turn) return;
+    // The start of a queued turn is no step of the run.
+    if (this.detail.value?.agents.some(({ id, status }) => id === agent && status === 'queued')) this.refresh();
     const known = live.first + live.entries.length;
     if (first > known) [live.first, live.entries] = [first, []];
     const added = entries.slice(Math.max(0, known - first));
@@ -197,26 +202,26 @@ export class RunModel {
     if (this.stream.length > 1.1 * MAX_EVENTS) this.stream.splice(0, this.stream.length - MAX_EVENTS);
   }
 
-  private addTurn(turn: ListedTurn): void {
+  private addTurn(turn: ListedTurnDocument): void {
     this.places.set(`${turn.agent}/${turn.turn}`, this.turns.length);
     this.turns.push(turn);
     this.lanes.add(turn);
   }
 
   /** Keeps the bars of the turns up to date. */
-  private follow(event: RunEvent): void {
+  private follow(event: EventDocument): void {
     if (event.kind === 'turn_started') {
-      const { at, ...rest } = event;
-      const turn = { ...rest, started_at: at, ended_at: null, started_seq: -1 } as unknown as ListedTurn;
+      const { kind: _, at, ...rest } = event;
+      const turn = { ...rest, started_at: at, ended_at: null, started_seq: -1 };
       if (!this.places.has(`${turn.agent}/${turn.turn}`)) this.addTurn(turn);
     }
-    if (event.kind !== 'turn_ended') return;
-    this.live.delete(event.agent ?? '');
-    const { kind: _, at, ...figures } = event;
+    if (event.kind !== 'turn_ended' && event.kind !== 'cost_corrected') return;
+    if (event.kind === 'turn_ended') this.live.delete(event.agent);
+    const { kind, at, ...figures } = event;
     const place = this.places.get(`${event.agent}/${event.turn}`);
     const turn = place === undefined ? undefined : this.turns[place];
     if (place === undefined || turn === undefined) return;
-    const ended = { ...turn, ...figures, ended_at: at };
+    const ended = { ...turn, ...figures, ...(kind === 'turn_ended' && { ended_at: at }) };
     this.turns[place] = ended;
     this.lanes.end(ended);
   }

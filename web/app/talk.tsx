@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { type AgentStatus, send } from './api.ts';
+import type { AgentStatusDocument } from '../../src/documents/types.ts';
+import { send } from './api.ts';
 import { Action } from './parts.tsx';
 import type { RunModel } from './run-model.ts';
 
@@ -12,12 +13,12 @@ const MAX_SHOWN = 200;
 const WORDS: Readonly<Record<string, string>> = {
   turn: 'It is heard in the running turn.',
   prompt: 'It is put before the next prompt.',
-  resume: 'It is heard when the run goes on.',
+  resume: 'It is heard when the run continues.',
   unknown: 'It is kept, but the process of the run does not respond.',
 };
 
 /** A line to the agents that are at work, or to one of them. Nothing if there is none. */
-export function Talk({ agents, model }: { agents: readonly AgentStatus[]; model: RunModel }) {
+export function Talk({ agents, model }: { agents: readonly AgentStatusDocument[]; model: RunModel }) {
   const hearing = agents.filter(({ status }) => !DEAF.has(status)).slice(0, MAX_SHOWN);
   const chosen = useSignal('');
   const text = useSignal('');
@@ -63,7 +64,7 @@ export function Talk({ agents, model }: { agents: readonly AgentStatus[]; model:
         </Action>
         {canInterrupt && (
           <Action act={tell('interrupt')} confirm={`Interrupt ${agent.label}?`}>
-            {text.value.trim() === '' ? 'Interrupt and be asked' : 'Interrupt, and go on with this'}
+            {text.value.trim() === '' ? 'Interrupt and be asked' : 'Interrupt, and continue with this'}
           </Action>
         )}
         <small class="note" role="status">

@@ -1,7 +1,7 @@
 import { AnsiUp } from 'ansi_up';
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
-import type { PartialText } from './api.ts';
+import type { PartialTextDocument } from '../../src/documents/types.ts';
 
 /** What agents write is a stranger's text: nothing that runs, loads or leads elsewhere by itself is left of it. */
 const PURIFY = {
@@ -33,7 +33,13 @@ export function Output({ text }: { text: string }) {
 }
 
 /** A text that may be shortened, and a word about that. */
-export function Cut({ value, as: Show = Output }: { value: PartialText; as?: (props: { text: string }) => unknown }) {
+export function Cut({
+  value,
+  as: Show = Output,
+}: {
+  value: PartialTextDocument;
+  as?: (props: { text: string }) => unknown;
+}) {
   return (
     <>
       {Show({ text: value.text }) as never}

@@ -1,32 +1,34 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { isPlainFileName } from '../../core/ask.ts';
+import { answer } from '../../app/answer.ts';
+import { listQuestions } from '../../app/questions.ts';
 import { EXIT, errorCodeOf } from '../../errors.ts';
-import type { RunLocation } from '../../runtime/open-runs.ts';
-import { answerQuestion, listQuestions, type Uploads, waitUntilTakenUp } from '../../runtime/questions.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { isPlainFileName } from '../../language/ask.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
+import type { RunStorage } from '../../storage/storage.ts';
+import type { HandedFiles } from '../../wiring/handed-files.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 import { getRepeatedOption, getTextOption } from '../parsed-options.ts';
 import { decodeInputText, readTextArgument } from '../text-argument.ts';
 import { handleResume } from './resume.ts';
 
-/** `raymond answer RUN [ASK] TEXT|-`: answers a question of a run; with --resume it goes on with the run. */
+/** `raymond answer RUN [ASK] TEXT|-`: answers a question of a run; with --resume it continues with the run. */
 export const handleAnswer: CommandHandler = async (args, options, terminal) => {
   const { cwd, env } = terminal;
   const address = findDatabaseAddress(options, terminal);
-  const { answered, uptake } = await withRunPlace(address, terminal, async ({ location }) => {
-    const { run, ask, text } = await readAnswer(args, options, terminal, location);
-    const given = await answerQuestion(run, { cwd: location, env, ask, text, uploads: readUploads(options, cwd) });
-    return { answered: given, uptake: await waitUntilTakenUp(given, location) };
+  const answered = await withStorage(address, terminal, async ({ storage }) => {
+    const { run, ask, text } = await readAnswer(args, options, terminal, storage);
+    return answer(run, { storage, env, ask, text, files: readUploads(options, cwd) });
   });
+  const { uptake } = answered;
   terminal.err(`${answered.ask} of ${answered.run} is answered.\n`);
   if (uptake === 'driven')
     terminal.err('The process that drives the run has not taken it up yet: it is busy, or it was stopped.\n');
   if (uptake !== 'undriven') return EXIT.completed;
-  const { database } = options;
-  if (options.resume === true) return handleResume([answered.run], { database }, terminal);
-  terminal.err(`No process drives the run. To go on: raymond resume ${answered.run}\n`);
+  const { resume, textFile: _textFile, upload: _upload, ...forResume } = options;
+  if (resume === true) return handleResume([answered.run], forResume, terminal);
+  terminal.err(`No process drives the run. To continue: raymond resume ${answered.run}\n`);
   return EXIT.completed;
 };
 
@@ -43,7 +45,7 @@ async function readAnswer(
   [run, second, third]: readonly string[],
   options: ParsedOptions,
   terminal: Terminal,
-  location: RunLocation,
+  storage: RunStorage,
 ): Promise<WrittenAnswer> {
   if (run === undefined) throw usageError('there is no run to answer', 'raymond asks shows the questions that wait.');
   const file = getTextOption(options, 'textFile');
@@ -54,13 +56,13 @@ async function readAnswer(
   const [ask, text] = third === undefined ? [null, second] : [second ?? null, third];
   if (text === undefined) throw usageError('there is no answer', 'Write it after the run, or - to read it from stdin.');
   if (text === '-') return { run, ask, text: await readTextArgument(text, terminal, UPLOAD_HINT) };
-  if (ask === null) await refuseForgottenText(text, location);
+  if (ask === null) await refuseForgottenText(text, storage);
   return { run, ask, text };
 }
 
 /** `answer RUN ASK` without a text is a slip, not an answer. */
-async function refuseForgottenText(text: string, location: RunLocation): Promise<void> {
-  const isAsk = (await listQuestions(location)).some(({ agent }) => agent.phase.ask === text);
+async function refuseForgottenText(text: string, storage: RunStorage): Promise<void> {
+  const isAsk = (await listQuestions(storage)).some(({ agent }) => agent.phase.ask === text);
   if (isAsk) throw usageError(`${text} is a question: there is no answer`, 'Write the answer after it.');
 }
 
@@ -74,7 +76,7 @@ function readTextFile(file: string, cwd: string): string {
 }
 
 /** Reads `--upload NAME=PATH`, or a path alone for a file that keeps its name. */
-function readUploads(options: ParsedOptions, cwd: string): Uploads {
+function readUploads(options: ParsedOptions, cwd: string): HandedFiles {
   const uploads = getRepeatedOption(options, 'upload').map((written) => {
     const at = written.indexOf('=');
     const path = resolve(cwd, written.slice(at + 1));

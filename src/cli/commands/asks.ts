@@ -1,30 +1,34 @@
 import { join } from 'node:path';
-import { formatJson } from '../../core/json.ts';
-import { isLive } from '../../core/observed-status.ts';
+import { listQuestions, type WaitingQuestion } from '../../app/questions.ts';
+import { isLive } from '../../core/run/observed-status.ts';
+import { createAsksDocument } from '../../documents/question-document.ts';
 import { EXIT } from '../../errors.ts';
-import { formatAge } from '../../events/format.ts';
+import { formatJson } from '../../language/text/json.ts';
+import { formatAge } from '../../render/format.ts';
 import {
   describeDeadline,
   describeQuestionEnd,
   findDisplayFolder,
   formatAnswerCommand,
-} from '../../events/questions.ts';
-import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
-import { wrapText } from '../../events/text-width.ts';
-import { createAsksDocument, listQuestions, type WaitingQuestion } from '../../runtime/questions.ts';
-import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
+} from '../../render/questions.ts';
+import { sanitizeLine, sanitizeLines } from '../../render/sanitize.ts';
+import { createRenderContext, type RenderContext } from '../../render/terminal/render-context.ts';
+import { wrapText } from '../../render/text-width.ts';
 import type { CommandHandler } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 
 /** `raymond asks`: lists the questions that wait for a person, and how to answer each. */
 export const handleAsks: CommandHandler = async (_, options, terminal) => {
   const { json } = options;
   const address = findDatabaseAddress(options, terminal);
-  const questions = await withRunPlace(address, terminal, ({ location }) => listQuestions(location));
+  const { questions, now } = await withStorage(address, terminal, async ({ storage }) => ({
+    questions: await listQuestions(storage),
+    now: storage.clock.now(),
+  }));
   if (json) terminal.out(`${formatJson(createAsksDocument(questions))}\n`);
   else if (questions.length === 0) terminal.out('No run here asks anything.\n');
   else {
-    const context = createRenderContext(terminal);
+    const context = createRenderContext(terminal, now);
     terminal.out(`${questions.map((each) => renderQuestion(each, context).join('\n')).join('\n\n')}\n`);
   }
   return EXIT.completed;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { listRunIdsHere, readRunNames } from '../../app/run-files.ts';
 import { EXIT } from '../../errors.ts';
-import { listRunIdsHere, readRunNames } from '../../runtime/run-files.ts';
 import { type CommandHandler, type CommandSpec, usageError } from '../command.ts';
 import { completeWords } from '../completion/complete.ts';
 import { COMPLETION_SCRIPTS, COMPLETION_SHELLS } from '../completion/scripts.ts';

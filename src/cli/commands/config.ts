@@ -1,12 +1,13 @@
+import { findConfigFile, findUserConfigFile, loadConfig } from '../../app/config/load-config.ts';
 import { type EffectiveSetting, listEffectiveSettings } from '../../config/effective-settings.ts';
 import { formatTomlValue } from '../../config/toml.ts';
-import { formatJson } from '../../core/json.ts';
+import type { ConfigDocument } from '../../documents/types.ts';
 import { EXIT } from '../../errors.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
-import type { TextStyle } from '../../events/text-style.ts';
-import { findConfigFile, findUserConfigFile, loadConfig } from '../../runtime/load-config.ts';
-import { createRenderContext } from '../../terminal/render-context.ts';
-import { type Column, renderTable } from '../../terminal/table.ts';
+import { formatJson } from '../../language/text/json.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import { createRenderContext } from '../../render/terminal/render-context.ts';
+import { type Column, renderTable } from '../../render/terminal/table.ts';
+import type { TextStyle } from '../../render/text-style.ts';
 import type { CommandHandler } from '../command.ts';
 
 /** `raymond config`: shows the options in effect and where each value comes from. */
@@ -17,7 +18,7 @@ export const handleConfig: CommandHandler = async (_args, { json }, terminal) =>
   const file = findConfigFile(cwd);
   const userFile = findUserConfigFile(env);
   if (json) {
-    const document = {
+    const document: ConfigDocument = {
       file,
       exists: loaded.project !== null,
       user_file: userFile,

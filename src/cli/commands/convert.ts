@@ -1,7 +1,7 @@
+import { convertWorkflow } from '../../app/workflows/convert.ts';
 import { EXIT } from '../../errors.ts';
-import { formatCount } from '../../events/format.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
-import { convertWorkflow } from '../../runtime/convert.ts';
+import { formatCount } from '../../render/format.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
 import { type CommandHandler, usageError } from '../command.ts';
 
 /** `raymond convert FROM TO`: writes a workflow as a folder, a zip or one file, by the ending of TO. */

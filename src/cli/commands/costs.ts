@@ -1,10 +1,10 @@
-import { formatJson } from '../../core/json.ts';
+import { collectCosts, createCostDocument } from '../../app/costs.ts';
 import { EXIT } from '../../errors.ts';
-import { COST_GROUPS } from '../../events/cost-tally.ts';
-import { collectCosts, createCostDocument } from '../../runtime/costs.ts';
-import { createRenderContext } from '../../terminal/render-context.ts';
+import { formatJson } from '../../language/text/json.ts';
+import { COST_GROUPS } from '../../render/cost-tally.ts';
+import { createRenderContext } from '../../render/terminal/render-context.ts';
 import { type CommandHandler, usageError } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 import { getChoiceOption, getTextOption, parseAgeMs } from '../parsed-options.ts';
 import { describeIncompleteRun, renderCostReport } from '../reports/cost-report.ts';
 
@@ -13,8 +13,8 @@ export const handleCosts: CommandHandler = async (_, options, terminal) => {
   const by = getChoiceOption(options, 'by', COST_GROUPS) ?? 'run';
   const context = createRenderContext(terminal);
   const sinceMs = parseSince(getTextOption(options, 'since'), context.now);
-  const costs = await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) =>
-    collectCosts({ places: [location], by, sinceMs }),
+  const costs = await withStorage(findDatabaseAddress(options, terminal), terminal, ({ storage }) =>
+    collectCosts({ storages: [storage], by, sinceMs }),
   );
   if (options.json) terminal.out(`${formatJson(createCostDocument(costs, by, sinceMs))}\n`);
   else terminal.out(`${renderCostReport(costs, by, context).join('\n')}\n`);

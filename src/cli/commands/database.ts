@@ -1,10 +1,10 @@
+import { initDatabase } from '../../cluster/init-database.ts';
 import { EXIT } from '../../errors.ts';
-import { openDatabase } from '../../fleet/database.ts';
-import { initDatabase } from '../../fleet/schema.ts';
+import { openDatabase } from '../../storage/postgres/database.ts';
 import { type CommandHandler, usageError } from '../command.ts';
-import { requireDatabaseAddress } from '../database-option.ts';
+import { requireDatabaseAddress } from '../open-storage.ts';
 
-/** `raymond database init`: makes the tables that runs and workers need. */
+/** `raymond database init`: makes the tables that runs and nodes need. */
 export const handleDatabase: CommandHandler = async ([action], options, terminal) => {
   if (action !== 'init')
     throw usageError(
@@ -14,7 +14,11 @@ export const handleDatabase: CommandHandler = async ([action], options, terminal
   const database = await openDatabase(requireDatabaseAddress(options, terminal), 1);
   try {
     const outcome = await initDatabase(database);
-    const end = outcome === 'prepared' ? 'is prepared: `raymond worker` can start.' : 'was prepared already.';
+    const end = {
+      prepared: 'is prepared: `raymond node` can start.',
+      upgraded: 'was upgraded: its runs continue when `raymond node` starts.',
+      unchanged: 'was prepared already.',
+    }[outcome];
     terminal.out(`${database.name} ${end}\n`);
     return EXIT.completed;
   } finally {

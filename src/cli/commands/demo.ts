@@ -1,12 +1,13 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { openFiles } from '../../app/open-files.ts';
+import { runWorkflow } from '../../app/start.ts';
+import { rememberProject } from '../../app/trust/known-projects.ts';
 import { EXIT, errorCodeOf } from '../../errors.ts';
-import { quoteShellArgument } from '../../events/format.ts';
-import { wrapText } from '../../events/text-width.ts';
 import { resolvePackageFile } from '../../package-files.ts';
-import { rememberProject } from '../../runtime/known-projects.ts';
-import { runWorkflow } from '../../runtime/start.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { quoteShellArgument } from '../../render/format.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
+import { wrapText } from '../../render/text-width.ts';
 import { type CommandHandler, usageError } from '../command.ts';
 import {
   createFolderWithParents,
@@ -36,6 +37,7 @@ export const handleDemo: CommandHandler = async ([requestedName], options, termi
     (observers) => runWorkflow(workflow, { ...request, ...observers }),
     options,
     terminal,
+    openFiles(path, terminal.env),
   );
   if (code === EXIT.completed) terminal.err(renderDemoEnd(folder, terminal));
   return code;
@@ -58,7 +60,10 @@ function renderDemoEnd(folder: DemoFolder, terminal: Terminal): string {
   const made = listMadeFiles(folder).map((file) => [file.name, `${String(file.lines).padStart(3)} lines`] as const);
   const next = [
     [`node ${dir}/roman.mjs 2026`, 'what was made works'],
-    [`cat ${dir}/workflow/DECIDE.md`, 'a prompt: a state is a short text'],
+    [
+      process.platform === 'win32' ? `type ${dir}\\workflow\\DECIDE.md` : `cat ${dir}/workflow/DECIDE.md`,
+      'a prompt: a state is a short text',
+    ],
     [`(cd ${dir} && ${findRaymondCommand(path, terminal)} logs last)`, 'the whole log, turn by turn'],
     [`${findRaymondCommand(terminal.cwd, terminal)} init`, 'start a workflow of your own'],
   ] as const;

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type Drawing, drawRun, drawWorkflow, type GraphFormat } from '../../app/workflows/draw-graph.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
-import { type Drawing, drawRun, drawWorkflow, type GraphFormat } from '../../runtime/draw-graph.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
 import { GRAPH_FORMATS } from '../choices.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
 import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 import { getChoiceOption, getPlatformOption, getTextOption, requireWorkflowHere } from '../parsed-options.ts';
 
 /** `raymond graph [WORKFLOW]`, `raymond graph RUN`: draws a workflow, or a run over its workflow. */
@@ -47,7 +47,7 @@ async function drawTarget(
 ): Promise<Drawing> {
   const { cwd, env } = terminal;
   const drawFound = (found: string): Promise<Drawing> =>
-    withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) => drawRun(found, format, location));
+    withStorage(findDatabaseAddress(options, terminal), terminal, ({ storage }) => drawRun(found, format, storage));
   const run = getTextOption(options, 'run');
   if (run !== undefined) {
     if (target !== undefined)

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EXIT, errorCodeOf } from '../../errors.ts';
-import { quoteShellArgument } from '../../events/format.ts';
+import { quoteShellArgument } from '../../render/format.ts';
 import { type CommandHandler, usageError } from '../command.ts';
 import { chooseSchemas, FIRST_WORKFLOW } from '../first-workflow.ts';
 import {

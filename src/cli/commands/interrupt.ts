@@ -1,17 +1,17 @@
-import { askIdOf } from '../../core/ask.ts';
+import { interruptTurn } from '../../app/say.ts';
 import { EXIT } from '../../errors.ts';
-import { interruptAgent } from '../../runtime/say.ts';
+import { askIdOf } from '../../language/ask.ts';
 import { type CommandHandler, usageError } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 import { readTextArgument } from '../text-argument.ts';
 
-/** `raymond interrupt RUN [AGENT] [TEXT|-]`: ends the running turn of an agent, which goes on with the text, or asks. */
+/** `raymond interrupt RUN [AGENT] [TEXT|-]`: ends the running turn of an agent, which continues with the text, or asks. */
 export const handleInterrupt: CommandHandler = async ([run, second, third], options, terminal) => {
   if (run === undefined) throw usageError('there is no run to interrupt', 'raymond interrupt RUN [AGENT] [TEXT]');
   const [agent, written] = third === undefined ? [null, second] : [second ?? null, third];
   const text = written === undefined ? null : await readTextArgument(written, terminal);
-  const outcome = await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) =>
-    interruptAgent(run, { cwd: location, env: terminal.env, agent, text }),
+  const outcome = await withStorage(findDatabaseAddress(options, terminal), terminal, ({ storage }) =>
+    interruptTurn(run, { storage, env: terminal.env, agent, text }),
   );
   const { id, state } = outcome.agent;
   if (!outcome.isTakenUp) {
@@ -20,8 +20,8 @@ export const handleInterrupt: CommandHandler = async ([run, second, third], opti
   }
   const isAsking = text === null || text === id;
   const next = isAsking
-    ? `asks how to go on: raymond answer ${outcome.run} ${askIdOf(outcome.agent)} "TEXT"`
-    : 'goes on with your words, in the same conversation.';
+    ? `asks how to continue: raymond answer ${outcome.run} ${askIdOf(outcome.agent)} "TEXT"`
+    : 'continues with your words, in the same conversation.';
   terminal.err(`${id} of ${outcome.run} is interrupted in ${state} and ${next}\n`);
   return EXIT.completed;
 };

@@ -1,17 +1,18 @@
 import { basename } from 'node:path';
-import { formatJson } from '../../core/json.ts';
-import { isNotDocFile } from '../../core/state-names.ts';
-import { EXIT, RaymondError } from '../../errors.ts';
-import type { LintLevel } from '../../lint/rule.ts';
 import {
   countLevels,
   type LintReport,
   type LintRequest,
   lintWorkflow,
   listWorkflowsAt,
-} from '../../runtime/lint-workflow.ts';
-import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+} from '../../app/workflows/lint-workflow.ts';
+import type { LintDocument } from '../../documents/types.ts';
+import { EXIT, RaymondError } from '../../errors.ts';
+import { isNotDocFile } from '../../language/state-names.ts';
+import { formatJson } from '../../language/text/json.ts';
+import type { LintLevel } from '../../lint/rule.ts';
+import { createRenderContext, type RenderContext } from '../../render/terminal/render-context.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
 import { LINT_FORMATS, LINT_LEVELS } from '../choices.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import {
@@ -99,7 +100,7 @@ const placeOf = ({ rule, file, line, column, message }: LintReport['findings'][n
 
 /** Loads text wrapping only for a terminal: it takes longer to load than lint takes for a workflow. */
 const loadTextWrapper = async ({ columns }: RenderContext): Promise<TextWrapper> =>
-  columns === Number.POSITIVE_INFINITY ? (text) => [text] : (await import('../../events/text-width.ts')).wrapText;
+  columns === Number.POSITIVE_INFINITY ? (text) => [text] : (await import('../../render/text-width.ts')).wrapText;
 
 const messageOf = ({ message }: RaymondError): string => message;
 
@@ -140,7 +141,7 @@ function getFormat(options: ParsedOptions): keyof typeof FORMATTERS {
 }
 
 /** All reports as one document. The counts include findings that are not shown. */
-function createLintDocument(reports: readonly LintReport[], { levels, maxWarnings }: LintOutputOptions): unknown {
+function createLintDocument(reports: readonly LintReport[], { levels, maxWarnings }: LintOutputOptions): LintDocument {
   const { error, warning, info } = countLevels(reports.flatMap(({ findings }) => findings));
   return {
     ok: error === 0 && warning <= maxWarnings,
@@ -152,8 +153,8 @@ function createLintDocument(reports: readonly LintReport[], { levels, maxWarning
       path,
       findings: findings
         .filter(({ level }) => levels.includes(level))
-        .map(({ rule, level, file, line, column, message, hint, path: example }) => {
-          return { rule, level, file, line, column, message, hint, example };
+        .map(({ rule, level, preventsRun, file, line, column, message, hint, path: example }) => {
+          return { rule, level, prevents_run: preventsRun, file, line, column, message, hint, example };
         }),
     })),
   };

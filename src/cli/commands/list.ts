@@ -1,12 +1,15 @@
-import { formatJson } from '../../core/json.ts';
+import { listUnfinishedFirst, type RunListEntry } from '../../app/list-runs.ts';
+import { openFileStorage } from '../../app/open-files.ts';
+import { projectFolderOf, readKnownProjects } from '../../app/trust/known-projects.ts';
+import { createRunListEntry, toRunListDocument } from '../../documents/run-list-document.ts';
+import type { AllRunsDocument } from '../../documents/types.ts';
 import { EXIT } from '../../errors.ts';
-import { formatCount } from '../../events/format.ts';
-import { projectFolderOf, readKnownProjects } from '../../runtime/known-projects.ts';
-import { createRunListEntry, listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
-import { createRenderContext } from '../../terminal/render-context.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { formatJson } from '../../language/text/json.ts';
+import { formatCount } from '../../render/format.ts';
+import { createRenderContext } from '../../render/terminal/render-context.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
 import type { CommandHandler } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 import { describeCrashedRuns } from '../reports/crashed-runs.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 
@@ -15,7 +18,7 @@ export const handleList: CommandHandler = async (_, options, terminal) => {
   const { json, all } = options;
   if (all === true) return listAll(json === true, terminal);
   const address = findDatabaseAddress(options, terminal);
-  const runs = await withRunPlace(address, terminal, ({ location }) => listRuns(location));
+  const runs = await withStorage(address, terminal, ({ storage }) => listUnfinishedFirst(storage));
   if (json) terminal.out(`${formatJson(toRunListDocument(runs))}\n`);
   else if (runs.length === 0) terminal.out('There are no runs here yet. `raymond WORKFLOW` starts one.\n');
   else terminal.out(`${renderRunTable(runs, createRenderContext(terminal)).join('\n')}\n`);
@@ -26,11 +29,15 @@ export const handleList: CommandHandler = async (_, options, terminal) => {
 /** Lists the runs of all folders in which the user has started any, the latest folder first. */
 async function listAll(json: boolean, terminal: Terminal): Promise<number> {
   const folders = [...new Set([projectFolderOf(terminal.cwd), ...readKnownProjects(terminal.env)])];
-  const listed = await Promise.all(folders.map(async (folder) => ({ folder, runs: await listRuns(folder) })));
+  const listed = await Promise.all(
+    folders.map(async (folder) => ({ folder, runs: await listUnfinishedFirst(openFileStorage(folder, terminal.env)) })),
+  );
   const filled = listed.filter(({ runs }) => runs.length > 0);
   if (json) {
-    const runs = filled.flatMap(({ folder, runs }) => runs.map((run) => ({ folder, ...createRunListEntry(run) })));
-    terminal.out(`${formatJson({ runs })}\n`);
+    const document: AllRunsDocument = {
+      runs: filled.flatMap(({ folder, runs }) => runs.map((run) => ({ folder, ...createRunListEntry(run) }))),
+    };
+    terminal.out(`${formatJson(document)}\n`);
     return EXIT.completed;
   }
   if (filled.length === 0) terminal.out('There are no runs yet. `raymond WORKFLOW` starts one.\n');

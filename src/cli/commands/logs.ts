@@ -1,10 +1,10 @@
+import { writeLogs } from '../../app/logs.ts';
 import { EXIT } from '../../errors.ts';
-import { writeLogs } from '../../runtime/logs.ts';
-import type { RunLocation } from '../../runtime/open-runs.ts';
-import type { Pager } from '../../terminal/pager.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import type { Pager } from '../../render/terminal/pager.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
+import type { RunStorage } from '../../storage/storage.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 import { getCountOption, getTextOption } from '../parsed-options.ts';
 
 /** `raymond logs [RUN]`: prints the log of a run. */
@@ -29,10 +29,10 @@ export const handleLogs: CommandHandler = async ([requestedRun = 'last'], option
   const state = getTextOption(options, 'state');
   const tail = getCountOption(options, 'tail');
   try {
-    const writeWith = (location: RunLocation): Promise<void> =>
+    const writeWith = (storage: RunStorage): Promise<void> =>
       writeLogs(requestedRun, {
         cwd,
-        location,
+        storage,
         raw,
         json: options.json === true,
         follow: options.follow === true,
@@ -45,7 +45,7 @@ export const handleLogs: CommandHandler = async ([requestedRun = 'last'], option
         writeMessage: (text) => (shown.pager?.write ?? err)(`${text}\n`),
         drain: async () => shown.pager?.drain(),
       });
-    await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) => writeWith(location));
+    await withStorage(findDatabaseAddress(options, terminal), terminal, ({ storage }) => writeWith(storage));
   } finally {
     output.flush();
     stdout.off('error', stopWriting);
@@ -54,7 +54,7 @@ export const handleLogs: CommandHandler = async ([requestedRun = 'last'], option
   return EXIT.completed;
 };
 
-/** The pager for a log in a terminal; null for a log that goes on by itself or is for a program. */
+/** The pager for a log in a terminal; null for a log that continues by itself or is for a program. */
 function choosePager(options: ParsedOptions, { startPager }: Terminal, onLeft: () => void): Pager | null {
   const pager = options.pager === false || options.follow || options.json ? null : (startPager?.() ?? null);
   pager?.left.addEventListener('abort', onLeft);

@@ -1,33 +1,27 @@
-import { formatJson } from '../../core/json.ts';
-import { didYouMean } from '../../core/nearest.ts';
-import type { ObservedStatus } from '../../core/observed-status.ts';
+import type { RunPlace } from '../../app/launcher.ts';
+import { findPrunableRuns, keptWorktrees, type PrunableRun, pruneRuns } from '../../app/prune.ts';
+import type { ObservedStatus } from '../../core/run/observed-status.ts';
+import type { PruneDocument } from '../../documents/types.ts';
 import { EXIT } from '../../errors.ts';
-import { formatAge, formatCount, formatObservedStatus } from '../../events/format.ts';
-import { formatBytes } from '../../events/format-bytes.ts';
-import {
-  createFilePrunePlace,
-  findPrunableRuns,
-  keptWorktrees,
-  type PrunableRun,
-  type PrunePlace,
-  pruneRuns,
-} from '../../runtime/prune.ts';
-import { createRenderContext } from '../../terminal/render-context.ts';
-import { type Column, renderTable } from '../../terminal/table.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { formatJson } from '../../language/text/json.ts';
+import { didYouMean } from '../../language/text/nearest.ts';
+import { formatAge, formatCount, formatObservedStatus } from '../../render/format.ts';
+import { formatBytes } from '../../render/format-bytes.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import { createRenderContext } from '../../render/terminal/render-context.ts';
+import { type Column, renderTable } from '../../render/terminal/table.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
 import { PRUNE_STATUSES } from '../choices.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 import { getCountOption, getTextOption, parseAgeMs, refuseOptions } from '../parsed-options.ts';
 
 /** `raymond prune [RUN...]`: shows which runs would be removed, and removes them with --yes. */
 export const handlePrune: CommandHandler = async (runs, options, terminal) =>
-  withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ database }) =>
-    pruneIn(database?.prunePlace ?? createFilePrunePlace(terminal.cwd, terminal.env), runs, options, terminal),
-  );
+  withStorage(findDatabaseAddress(options, terminal), terminal, (place) => pruneIn(place, runs, options, terminal));
 
 async function pruneIn(
-  place: PrunePlace,
+  place: RunPlace,
   runs: readonly string[],
   options: ParsedOptions,
   terminal: Terminal,
@@ -35,13 +29,14 @@ async function pruneIn(
   const { out, err } = terminal;
   if (runs.length > 0) refuseOptions(options, ['olderThan', 'status', 'keep'], 'names of runs');
   const now = Date.now();
-  const found = await findPrunableRuns(place, {
+  const request = {
     now,
     runs,
     statuses: parseStatuses(getTextOption(options, 'status')),
     olderThanMs: parseAge(getTextOption(options, 'olderThan')),
     keep: getCountOption(options, 'keep') ?? 0,
-  });
+  };
+  const found = await findPrunableRuns(place, request, (message) => err(`warning: ${sanitizeLine(message)}\n`));
   const isReal = options.yes === true || options.force === true;
   if (!isReal) {
     if (options.json) out(`${formatJson(toDocument(found, []))}\n`);
@@ -92,16 +87,21 @@ function reportPlan(found: readonly PrunableRun[], now: number, terminal: Termin
   }
   const columns: readonly Column<PrunableRun>[] = [
     { title: 'RUN', cell: ({ id }) => id },
-    { title: 'STATUS', cell: ({ status }) => (status === null ? 'unreadable' : formatObservedStatus(status)) },
+    { title: 'STATUS', cell: ({ status }) => formatPrunableStatus(status) },
     { title: 'LAST CHANGE', cell: ({ changedAt }) => `${formatAge(changedAt, now)} ago`, align: 'right' },
     { title: 'SIZE', cell: ({ bytes }) => formatBytes(bytes), align: 'right' },
   ];
   out(`${renderTable(found, columns, createRenderContext(terminal)).join('\n')}\n`);
+  const removable = found.filter(({ obstacle }) => obstacle === undefined);
   err(
-    `Nothing was removed yet. With --yes, ${formatCount(found.length, 'run')} and ${formatBytes(sumBytes(found))} would go, for good.\n`,
+    `Nothing was removed yet. With --yes, ${formatCount(removable.length, 'run')} and ${formatBytes(sumBytes(removable))} would go, for good.\n`,
   );
+  for (const { id, obstacle } of found) if (obstacle !== undefined) err(`${id} stays: ${sanitizeLine(obstacle)}.\n`);
   err(describeKeptWorktrees(found.flatMap(({ worktrees }) => worktrees.filter(({ holds }) => holds === 'work'))));
 }
+
+const formatPrunableStatus = (status: PrunableRun['status']): string =>
+  status === null ? 'unreadable' : status === 'half_removed' ? 'half removed' : formatObservedStatus(status);
 
 /** Says that worktrees stay, and how to see them. */
 const describeKeptWorktrees = ({ length: count }: readonly unknown[]): string =>
@@ -111,7 +111,7 @@ const describeKeptWorktrees = ({ length: count }: readonly unknown[]): string =>
 
 const sumBytes = (runs: readonly PrunableRun[]): number => runs.reduce((sum, { bytes }) => sum + bytes, 0);
 
-const toDocument = (found: readonly PrunableRun[], removed: readonly PrunableRun[]): unknown => ({
+const toDocument = (found: readonly PrunableRun[], removed: readonly PrunableRun[]): PruneDocument => ({
   runs: found.map((run) => ({
     run_id: run.id,
     status: run.status ?? 'unreadable',

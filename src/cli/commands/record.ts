@@ -1,11 +1,11 @@
 import { EXIT } from '../../errors.ts';
-import { formatCount } from '../../events/format.ts';
-import { wrapText } from '../../events/text-width.ts';
-import { createRenderContext } from '../../terminal/render-context.ts';
+import { formatCount } from '../../render/format.ts';
+import { createRenderContext } from '../../render/terminal/render-context.ts';
+import { wrapText } from '../../render/text-width.ts';
 import { recordScenario } from '../../testing/record-scenario.ts';
 import { hasPassed } from '../../testing/report.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 import { getTestTimeoutMs, getTextOption, refuseOptions } from '../parsed-options.ts';
 import { renderTestFailure } from '../reports/test-result.ts';
 
@@ -17,10 +17,10 @@ export const handleRecord: CommandHandler = async (paths, options, terminal) => 
   const interrupt = new AbortController();
   const stopListening = terminal.onInterrupt(() => interrupt.abort());
   try {
-    const recording = await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) =>
+    const recording = await withStorage(findDatabaseAddress(options, terminal), terminal, ({ storage }) =>
       recordScenario(getTextOption(options, 'record') ?? '', {
         cwd: terminal.cwd,
-        location,
+        storage,
         env: terminal.env,
         realScripts: options.realScripts === true,
         output: getTextOption(options, 'output'),

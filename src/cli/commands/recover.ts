@@ -1,30 +1,32 @@
-import { formatJson } from '../../core/json.ts';
+import { listUnfinishedFirst, type RunListEntry } from '../../app/list-runs.ts';
+import { openFiles } from '../../app/open-files.ts';
+import { resumeRun } from '../../app/resume.ts';
+import { toRunListDocument } from '../../documents/run-list-document.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
-import { formatCount } from '../../events/format.ts';
-import { listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
-import { resumeRun } from '../../runtime/resume.ts';
-import { createRenderContext } from '../../terminal/render-context.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { formatJson } from '../../language/text/json.ts';
+import { formatCount } from '../../render/format.ts';
+import { createRenderContext } from '../../render/terminal/render-context.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
-import { findDatabaseAddress } from '../database-option.ts';
+import { findDatabaseAddress } from '../open-storage.ts';
 import { refuseOptions } from '../parsed-options.ts';
 import { describeLeftAlone } from '../reports/left-alone.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 import { runAndReport } from '../run-and-report.ts';
 import { runWithinLimit } from '../run-within-limit.ts';
-import { confirmTrustOfRun } from '../trust-questions.ts';
+import { confirmTrustOfRun, refuseForeignRun } from '../trust-questions.ts';
 import { addConfiguredView } from '../view-settings.ts';
 
 /** `raymond recover`: lists the runs whose process has died; with --resume it resumes them, several at the same time. */
 export const handleRecover: CommandHandler = async (_, options, terminal) => {
   if (findDatabaseAddress(options, terminal) !== null)
     throw usageError(
-      'runs in a database need no recovery: their workers go on with them as soon as they are there',
+      'runs in a database need no recovery: their nodes continue them as soon as they are back',
       '`raymond list` shows the runs, `raymond status RUN` what one waits for. --no-database: the runs in files here.',
     );
   if (options.resume !== true)
     refuseOptions(options, ['retry', 'quiet', 'verbose', 'logFile'], 'recover without --resume');
-  const all = await listRuns(terminal.cwd);
+  const all = await listUnfinishedFirst(openFiles(terminal.cwd, terminal.env).storage);
   const isMeant = options.retry === true ? (run: RunListEntry) => isCrashed(run) || isPausedByCrash(run) : isCrashed;
   const runs = all.filter(isMeant);
   if (options.resume === true) return resumeAll(runs, all, options, terminal);
@@ -33,7 +35,7 @@ export const handleRecover: CommandHandler = async (_, options, terminal) => {
   else {
     terminal.out(`${renderRunTable(runs, createRenderContext(terminal)).join('\n')}\n`);
     terminal.err(
-      `${runs.length === 1 ? 'Its process has' : 'Their processes have'} died. To go on: raymond recover --resume\n`,
+      `${runs.length === 1 ? 'Its process has' : 'Their processes have'} died. To continue: raymond recover --resume\n`,
     );
   }
   return EXIT.completed;
@@ -43,7 +45,7 @@ const NOTHING_TO_RECOVER = 'Nothing to recover: no run has lost its process.\n';
 
 const isCrashed = (run: RunListEntry): boolean => run.kind === 'run' && run.observedStatus === 'crashed';
 
-/** Whether an earlier recovery left the run paused, because nobody knows what one of its turns did. */
+/** True if an earlier recovery left the run paused, because nobody knows what one of its turns did. */
 const isPausedByCrash = (run: RunListEntry): boolean => run.kind === 'run' && run.isCutShort;
 
 /** Exit codes, the most severe first. */
@@ -85,12 +87,13 @@ async function resumeAll(
     () => interrupted,
   ).finally(stopListening);
   const remaining = permitted.length - codes.length;
-  if (remaining > 0) terminal.err(`${formatCount(remaining, 'run')} not resumed. To go on: raymond recover --resume\n`);
+  if (remaining > 0)
+    terminal.err(`${formatCount(remaining, 'run')} not resumed. To continue: raymond recover --resume\n`);
   for (const line of describeLeftAlone(all.filter((run) => !runs.includes(run)))) terminal.err(`${line}\n`);
   return EXIT_CODES_BY_SEVERITY.find((code) => [...refusals, ...codes].includes(code)) ?? EXIT.completed;
 }
 
-/** Asks about one run after the other, before the first one starts; those that may not go on are left out and reported. */
+/** Asks about one run after the other, before the first one starts; those that may not continue are left out and reported. */
 async function confirmTrust(
   runs: readonly RunListEntry[],
   terminal: Terminal,
@@ -98,7 +101,10 @@ async function confirmTrust(
   const permitted: string[] = [];
   const refusals: number[] = [];
   for (const { id } of runs) {
-    const refusal = await reportError(id, terminal, () => confirmTrustOfRun(id, {}, terminal));
+    const refusal = await reportError(id, terminal, async () => {
+      await refuseForeignRun(id, terminal);
+      await confirmTrustOfRun(id, {}, terminal);
+    });
     if (refusal === undefined) permitted.push(id);
     else refusals.push(refusal);
   }
@@ -124,6 +130,7 @@ async function resumeOne(id: string, options: ParsedOptions, terminal: Terminal,
         }),
       addConfiguredView(options, terminal),
       terminal,
+      openFiles(cwd, env),
     );
   });
   return failed ?? code;

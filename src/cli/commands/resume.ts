@@ -1,13 +1,13 @@
+import type { RunPlace } from '../../app/launcher.ts';
+import { listUnfinishedFirst, type RunListEntry, type RunSummary } from '../../app/list-runs.ts';
 import type { RaymondError } from '../../errors.ts';
-import { formatAge, formatObservedStatus } from '../../events/format.ts';
-import { listRuns, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
-import { resumeRun } from '../../runtime/resume.ts';
-import { renderTable } from '../../terminal/table.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { formatAge, formatObservedStatus } from '../../render/format.ts';
+import { renderTable } from '../../render/terminal/table.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
-import { findDatabaseAddress, type RunPlace, WAIT_AT_MOST_MS, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, WAIT_AT_MOST_MS, withStorage } from '../open-storage.ts';
 import { refuseOptions } from '../parsed-options.ts';
-import { leaveRun, refuseDetaching, runAndReport } from '../run-and-report.ts';
+import { leaveRun, refuseNodeOptions, runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
 import { confirmTrustOfRun } from '../trust-questions.ts';
 import { addConfiguredView } from '../view-settings.ts';
@@ -17,7 +17,7 @@ const RUN_ONLY_OPTIONS = ['input', 'dir', 'name', 'runId'];
 /** `raymond resume [RUN]`: the run remembers its options; those given now override them. */
 export const handleResume: CommandHandler = async ([requestedRun], options, terminal) => {
   refuseOptions(options, RUN_ONLY_OPTIONS, 'resume');
-  return withRunPlace(
+  return withStorage(
     findDatabaseAddress(options, terminal),
     terminal,
     (place) => resumeIn(place, requestedRun, options, terminal),
@@ -26,29 +26,31 @@ export const handleResume: CommandHandler = async ([requestedRun], options, term
 };
 
 async function resumeIn(
-  { location, database }: RunPlace,
+  place: RunPlace,
   requestedRun: string | undefined,
   options: ParsedOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const id = requestedRun ?? findOnlyResumable(await listRuns(location), Date.now());
+  const id = requestedRun ?? findOnlyResumable(await listUnfinishedFirst(place.storage), place.storage.clock.now());
   const request = {
     cwd: terminal.cwd,
     env: terminal.env,
     options: parseRunOptions(options, terminal.cwd),
     retry: options.retry === true,
     takeOver: options.takeOver === true,
+    acceptChangedCode: options.refuseChangedCode !== true,
+    // The options stored with a run are confirmed below.
+    acceptsStored: true,
   };
-  if (database === null) await confirmTrustOfRun(id, request.options, terminal);
-  const resume = database?.resume ?? resumeRun;
-  if (database === null) refuseDetaching(options);
-  if (options.detach === true) return leaveRun(() => resume(id, request), terminal);
+  const { launcher } = place;
+  if (launcher.isLocal) await confirmTrustOfRun(id, request.options, terminal);
+  refuseNodeOptions(options, launcher);
+  if (options.detach === true) return leaveRun(() => launcher.resume(id, request), terminal);
   return runAndReport(
-    (observers) => resume(id, { ...request, ...observers }),
+    (observers) => launcher.resume(id, { ...request, ...observers }),
     addConfiguredView(options, terminal),
     terminal,
-    null,
-    database === null ? null : location,
+    place,
   );
 }
 

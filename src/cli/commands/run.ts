@@ -1,33 +1,45 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { EXIT } from '../../errors.ts';
-import { rememberProject } from '../../runtime/known-projects.ts';
-import { findCrashedRuns } from '../../runtime/list-runs.ts';
-import type { RunHandle } from '../../runtime/run-handle.ts';
-import { runWorkflow } from '../../runtime/start.ts';
-import { writeConfig } from '../../runtime/write-config.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
-import { type CommandHandler, usageError } from '../command.ts';
-import { findDatabaseAddress, WAIT_AT_MOST_MS, withRunPlace } from '../database-option.ts';
+import { basename, join, relative, resolve } from 'node:path';
+import { writeConfig } from '../../app/config/write-config.ts';
+import { EXIT, RaymondError } from '../../errors.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
+import type { RunHandle } from '../../wiring/run-handle.ts';
+import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { readInputText } from '../input-text.ts';
+import { findDatabaseAddress, WAIT_AT_MOST_MS, withStorage } from '../open-storage.ts';
 import { getRepeatedOption, getTextOption, refuseOptions } from '../parsed-options.ts';
 import { describeCrashedRuns } from '../reports/crashed-runs.ts';
-import { leaveRun, type RunObservers, refuseDetaching, runAndReport } from '../run-and-report.ts';
+import { leaveRun, type RunObservers, refuseNodeOptions, runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
 import { addTrustedConfig } from '../trust-questions.ts';
 import { addViewOptions, parseViewFlags } from '../view-settings.ts';
+import { resolveWorkflowArgument } from '../workflow-argument.ts';
 
 /** `raymond run WORKFLOW`, also without `run`; with `--resume RUN` or `--init-config` it does that instead. */
 export const handleRun: CommandHandler = async (args, options, terminal) => {
   const [path] = args;
+  try {
+    return await runOrResume(path, options, terminal);
+  } catch (error) {
+    throw path === undefined ? error : await suggestWorkflowsBelow(error, path, terminal.cwd);
+  }
+};
+
+async function runOrResume(path: string | undefined, options: ParsedOptions, terminal: Terminal): Promise<number> {
   if (options.initConfig) return initConfig(terminal);
   const runToResume = getTextOption(options, 'resume');
   if (runToResume !== undefined) {
     if (path !== undefined) throw usageError(`give --resume ${runToResume} or the workflow ${path}, not both`);
+    const { input: answer, ...others } = options;
+    if (typeof answer === 'string') {
+      const text = await readInputText(answer, terminal);
+      return (await import('./answer.ts')).handleAnswer([runToResume, text], { ...others, resume: true }, terminal);
+    }
     return (await import('./resume.ts')).handleResume([runToResume], options, terminal);
   }
-  refuseOptions(options, ['retry', 'takeOver'], 'run without --resume');
+  refuseOptions(options, ['retry', 'takeOver', 'refuseChangedCode'], 'run without --resume');
   if (path === undefined) throw usageError('there is no workflow to run');
+  const workflow = await resolveWorkflowArgument(path, terminal);
   const dir = getTextOption(options, 'dir');
   const cwd = resolveWorkFolder(dir, terminal.cwd);
   const writtenInput = getTextOption(options, 'input');
@@ -47,31 +59,47 @@ export const handleRun: CommandHandler = async (args, options, terminal) => {
   };
   const address = findDatabaseAddress(options, terminal, settings.view.database ?? null);
   const labels = getRepeatedOption(options, 'label');
-  if (address !== null) {
-    return withRunPlace(
-      address,
-      terminal,
-      ({ location, database }) => {
-        const start = async (observers: Partial<RunObservers>): Promise<RunHandle> => {
-          if (database === null) throw new Error('there is no database');
-          return database.start(resolve(terminal.cwd, path), { ...request, ...observers, labels });
-        };
-        if (options.detach === true) return leaveRun(start, terminal);
-        return runAndReport(start, addViewOptions(options, settings.view), terminal, null, location);
-      },
-      WAIT_AT_MOST_MS,
-    );
-  }
-  if (labels.length > 0) throw usageError('--label chooses a worker: it needs a --database');
-  refuseDetaching(options);
-  await rememberProject(cwd, terminal.env);
-  return runAndReport(
-    (observers) => runWorkflow(resolve(terminal.cwd, path), { ...request, ...observers }),
-    addViewOptions(options, settings.view),
+  return withStorage(
+    address,
     terminal,
-    describeCrashedRuns(await findCrashedRuns(cwd).catch(() => [])),
+    async ({ openFolder }) => {
+      const place = openFolder(cwd);
+      const { launcher } = place;
+      refuseNodeOptions(options, launcher);
+      const start = (observers: Partial<RunObservers>): Promise<RunHandle> =>
+        launcher.start(workflow, { ...request, ...observers, labels });
+      if (options.detach === true) return leaveRun(start, terminal);
+      const notice = describeCrashedRuns(await launcher.findCrashed().catch(() => []));
+      return runAndReport(start, addViewOptions(options, settings.view), terminal, place, notice);
+    },
+    WAIT_AT_MOST_MS,
   );
-};
+}
+
+const MAX_SUGGESTIONS = 5;
+
+const NEARBY = { maxFolders: 500 };
+
+/** Adds to the error about a folder without states which workflows are below it, or have its name elsewhere in the project. */
+async function suggestWorkflowsBelow(error: unknown, path: string, cwd: string): Promise<unknown> {
+  if (!(error instanceof RaymondError) || error.exitCode !== EXIT.invalid || error.hint !== undefined) return error;
+  const folder = resolve(cwd, path);
+  const { findFolders } = await import('../../wiring/find-workflows.ts');
+  const { workflows } = await findFolders(folder);
+  if (workflows.includes(folder)) return error;
+  if (workflows.length === 0) {
+    const nearby = (await findFolders(cwd, NEARBY)).workflows.filter((each) => basename(each) === basename(folder));
+    if (nearby.length === 0) return error;
+    const paths = nearby.slice(0, MAX_SUGGESTIONS).map((each) => relative(cwd, each));
+    return new RaymondError(error.message, { exitCode: EXIT.invalid, hint: `Did you mean ${paths.join(' or ')}?` });
+  }
+  const shown = workflows.slice(0, MAX_SUGGESTIONS).map((each) => join(path, relative(folder, each)));
+  const more = workflows.length > MAX_SUGGESTIONS ? ` and ${workflows.length - MAX_SUGGESTIONS} more` : '';
+  return new RaymondError(error.message, {
+    exitCode: EXIT.invalid,
+    hint: `Workflows in this folder: ${shown.join(', ')}${more}.`,
+  });
+}
 
 /** The folder that the agents work in. It is not created: a name that leads nowhere is probably a slip. */
 function resolveWorkFolder(dir: string | undefined, cwd: string): string {

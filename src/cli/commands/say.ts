@@ -1,8 +1,8 @@
-import { isPrompt } from '../../core/state-names.ts';
+import { createSayDocument, type SayOutcome, sendMessage } from '../../app/say.ts';
 import { EXIT } from '../../errors.ts';
-import { createSayDocument, type SayOutcome, sayToAgent } from '../../runtime/say.ts';
+import { isPrompt } from '../../language/state-names.ts';
 import { type CommandHandler, usageError } from '../command.ts';
-import { findDatabaseAddress, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 import { readTextArgument } from '../text-argument.ts';
 
 /** `raymond say RUN [AGENT] TEXT|-`: says something to an agent that is at work. */
@@ -11,8 +11,8 @@ export const handleSay: CommandHandler = async ([run, second, third], options, t
     throw usageError('there is nothing to say', 'raymond say RUN [AGENT] TEXT; - reads the text from stdin.');
   const [agent, written] = third === undefined ? [null, second] : [second, third];
   const text = await readTextArgument(written, terminal);
-  const outcome = await withRunPlace(findDatabaseAddress(options, terminal), terminal, ({ location }) =>
-    sayToAgent(run, { cwd: location, env: terminal.env, agent, text }),
+  const outcome = await withStorage(findDatabaseAddress(options, terminal), terminal, ({ storage }) =>
+    sendMessage(run, { storage, env: terminal.env, agent, text }),
   );
   if (options.json === true) terminal.out(`${JSON.stringify(createSayDocument(outcome), null, 2)}\n`);
   else terminal.err(`${describeOutcome(outcome)}\n`);
@@ -27,7 +27,7 @@ function describeOutcome({ run, agent, fate }: SayOutcome): string {
     case 'prompt':
       return `It waits for the next prompt of ${id} of ${run}, and is put before it: ${describeObstacle(agent)}.`;
     case 'resume':
-      return `No process drives the run. ${id} hears it when the run goes on: raymond resume ${run}`;
+      return `No process drives the run. ${id} hears it when the run continues: raymond resume ${run}`;
     case 'unknown':
       return `It is kept for ${id}${evaluation === null ? '' : ` in ${state}`}, but the process of ${run} does not respond.`;
   }
@@ -49,7 +49,7 @@ function describeObstacle({ id, state, phase, evaluation }: SayOutcome['agent'])
     case 'limited':
     case 'paused':
     case 'withheld':
-      return `${id} does not go on by itself`;
+      return `${id} does not continue by itself`;
     default:
       return `no turn of ${id} was running`;
   }

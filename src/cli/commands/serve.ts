@@ -1,14 +1,14 @@
-import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { loadConfig } from '../../app/config/load-config.ts';
 import { EXIT, errorMessageOf } from '../../errors.ts';
 import { readPackageVersion } from '../../package-files.ts';
-import { loadConfig } from '../../runtime/load-config.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
 import { isLoopback } from '../../server/access.ts';
-import { type ServeRequest, startServer } from '../../server/serve.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { startServer } from '../../server/serve.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
-import { findDatabaseAddress, withDatabase, withRunPlace } from '../database-option.ts';
+import { openPage } from '../open-page.ts';
+import { findDatabaseAddress, type OpenedStorage, withStorage } from '../open-storage.ts';
 import { getCountOption, getRepeatedOption, getTextOption } from '../parsed-options.ts';
 import { thisCommand } from '../this-command.ts';
 
@@ -17,17 +17,15 @@ const MAX_PORT = 65_535;
 /** `raymond serve`: shows and steers all runs in a browser, until Ctrl-C. No run depends on it. */
 export const handleServe: CommandHandler = async (_, options, terminal) => {
   const address = findDatabaseAddress(options, terminal);
-  return withRunPlace(address, terminal, (place) =>
-    serve(options, terminal, withDatabase(terminal.env, address, place)),
-  );
+  return withStorage(address, terminal, (opened) => serve(options, terminal, opened));
 };
 
 async function serve(
   options: ParsedOptions,
   terminal: Terminal,
-  served: Pick<ServeRequest, 'env' | 'database'>,
+  { storage, launcher, env, openFolder, isForAllFolders }: OpenedStorage,
 ): Promise<number> {
-  const { cwd, env, out, err } = terminal;
+  const { cwd, out, err } = terminal;
   const host = getTextOption(options, 'host') ?? '127.0.0.1';
   const port = getCountOption(options, 'port') ?? 0;
   if (port > MAX_PORT) throw usageError(`--port must be at most ${MAX_PORT}, not ${port}`);
@@ -38,23 +36,25 @@ async function serve(
     port,
     roots: roots.length > 0 ? roots : (loadConfig(cwd, env).view.serveRoots ?? []),
     cwd,
-    ...served,
+    env,
+    openFolder,
+    ...(isForAllFolders && { shared: { storage, launcher } }),
     command: thisCommand(),
     version: readPackageVersion(),
     ...(token !== undefined && { token }),
     report: (message) => err(`${message}\n`),
   });
+  // Before the address is printed: whoever reads it may send a signal at once.
+  const interrupted = new Promise<void>((resolve) => terminal.onInterrupt(resolve));
   out(`${server.address}\n`);
   if (!isLoopback(host))
     err(
       `warning: everybody who can reach ${host}:${server.port} and knows the token can start programs here. The connection is not encrypted.\n`,
     );
-  err('Open this address in a browser on this machine. Ctrl-C ends the server; runs go on.\n');
-  if (options.open === true) openBrowser(server.address);
-  await new Promise<void>((resolve) => {
-    terminal.onInterrupt(resolve);
-    process.once('SIGTERM', resolve);
-  });
+  err('Open this address in a browser on this machine. Ctrl-C ends the server; runs continue.\n');
+  const forget = options.open === true ? openPage(server.address, env) : () => {};
+  await interrupted;
+  forget();
   await server.close();
   return EXIT.completed;
 }
@@ -86,17 +86,4 @@ function resolveRoot(root: string, cwd: string): string {
   const path = resolve(cwd, root);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
   throw usageError(`--root ${root} is not a folder`);
-}
-
-const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
-  darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
-};
-
-/** Opens the address in the user's browser. If there is none, the address is on the screen all the same. */
-function openBrowser(address: string): void {
-  const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
-  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });
-  child.on('error', () => {});
-  child.unref();
 }

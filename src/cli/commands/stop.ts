@@ -1,26 +1,27 @@
+import type { RunPlace } from '../../app/launcher.ts';
+import { listUnfinishedFirst } from '../../app/list-runs.ts';
+import type { StopOutcome, StopProgress } from '../../app/stop.ts';
 import { EXIT } from '../../errors.ts';
-import { formatObservedStatus } from '../../events/format.ts';
-import { describeEndingTurns, describeNextSteps } from '../../events/next-steps.ts';
-import { listRuns } from '../../runtime/list-runs.ts';
-import type { RunLocation } from '../../runtime/open-runs.ts';
-import { type StopOutcome, type StopProgress, stopRun } from '../../runtime/stop.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { formatObservedStatus } from '../../render/format.ts';
+import { describeEndingTurns, describeNextSteps } from '../../render/next-steps.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
+import type { RunStorage } from '../../storage/storage.ts';
 import { type CommandHandler, usageError } from '../command.ts';
-import { findDatabaseAddress, type RunPlace, withRunPlace } from '../database-option.ts';
+import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 
 /** `raymond stop [RUN] [--now]`: stops a run in another process and waits for that. Ctrl-C only ends the waiting. */
 export const handleStop: CommandHandler = async ([requestedRun], options, terminal) =>
-  withRunPlace(findDatabaseAddress(options, terminal), terminal, (place) =>
+  withStorage(findDatabaseAddress(options, terminal), terminal, (place) =>
     stopIn(place, requestedRun, options.now === true, terminal),
   );
 
 async function stopIn(
-  { location, database }: RunPlace,
+  { storage, launcher }: RunPlace,
   requestedRun: string | undefined,
   now: boolean,
   terminal: Terminal,
 ): Promise<number> {
-  const id = requestedRun ?? (await findOnlyRunning(location));
+  const id = requestedRun ?? (await findOnlyRunning(storage));
   if (id === null) {
     terminal.out('No run is running here.\n');
     return EXIT.completed;
@@ -28,15 +29,13 @@ async function stopIn(
   const interrupt = new AbortController();
   const stopListening = terminal.onInterrupt(() => interrupt.abort());
   try {
-    const stop = database?.stop ?? stopRun;
-    const outcome = await stop(id, {
-      cwd: terminal.cwd,
+    const outcome = await launcher.stop(id, {
       env: terminal.env,
       now,
       observe: (waiting) => terminal.err(`${describeWaiting(waiting)}\n`),
       signal: interrupt.signal,
     });
-    for (const line of describeStopOutcome(outcome)) terminal.out(`${line}\n`);
+    for (const line of describeStopOutcome(outcome, storage.clock.now())) terminal.out(`${line}\n`);
     return interrupt.signal.aborted && outcome.kind !== 'stopped' ? EXIT.interrupted : EXIT.completed;
   } finally {
     stopListening();
@@ -44,8 +43,8 @@ async function stopIn(
 }
 
 /** The run that is meant if none is named: the only one that is running; null if none is. */
-async function findOnlyRunning(location: RunLocation): Promise<string | null> {
-  const live = (await listRuns(location)).filter(
+async function findOnlyRunning(storage: RunStorage): Promise<string | null> {
+  const live = (await listUnfinishedFirst(storage)).filter(
     (run) => run.kind === 'run' && (run.observedStatus === 'running' || run.observedStatus === 'stopping'),
   );
   const [only, second] = live;
@@ -67,9 +66,9 @@ function describeWaiting({ kind, observed, mode: stage }: StopProgress): string 
   return endingTurns === null ? `${subject}.` : `${subject}: ${endingTurns}.\nTo end it now: raymond stop ${id} --now`;
 }
 
-function describeStopOutcome({ kind, observed }: StopOutcome): readonly string[] {
+function describeStopOutcome({ kind, observed }: StopOutcome, nowMs: number): readonly string[] {
   const { id } = observed.run;
-  const { waitsFor, commands } = describeNextSteps(observed, Date.now());
+  const { waitsFor, commands } = describeNextSteps(observed, nowMs);
   const commandLines = commands.map(({ purpose, command }) => `${purpose}: ${command}`);
   switch (kind) {
     case 'idle':

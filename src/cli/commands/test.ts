@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { formatJson } from '../../core/json.ts';
+import type { GraphFormat } from '../../app/workflows/draw-graph.ts';
 import { EXIT } from '../../errors.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
-import { wrapText } from '../../events/text-width.ts';
-import type { GraphFormat } from '../../runtime/draw-graph.ts';
-import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { formatJson } from '../../language/text/json.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import { createRenderContext, type RenderContext } from '../../render/terminal/render-context.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
+import { wrapText } from '../../render/text-width.ts';
 import { allCoverageItems, type Coverage, CoverageCollector, coveredPercent } from '../../testing/coverage.ts';
 import { findScenarioFiles } from '../../testing/find-scenario-files.ts';
 import { hasPassed, type Interruption, serializeTestReport, type TestReport } from '../../testing/report.ts';
@@ -99,7 +99,7 @@ async function drawCoverage(
   { cwd, env, err }: Terminal,
 ): Promise<void> {
   const { workflow, traffic } = coverage;
-  const { drawCoverage: drawTraffic } = await import('../../runtime/draw-graph.ts');
+  const { drawCoverage: drawTraffic } = await import('../../app/workflows/draw-graph.ts');
   const headline = `${formatTotalCoverage([coverage])} covered by its scenarios`;
   writeGraphFile(
     resolve(cwd, file),

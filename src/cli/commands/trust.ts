@@ -1,24 +1,35 @@
 import { resolve } from 'node:path';
-import { formatTomlValue } from '../../config/toml.ts';
-import { EXIT, RaymondError } from '../../errors.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
-import { describeForeignFolder, findForeignFolders } from '../../runtime/foreign-folders.ts';
-import { findConfigFile, findProjectFolder, loadConfig } from '../../runtime/load-config.ts';
+import { findConfigFile, findProjectFolder, loadConfig } from '../../app/config/load-config.ts';
+import { describeForeignFolder, findForeignFolders } from '../../app/trust/foreign-folders.ts';
 import {
   normalizeTrustedPath,
   readTrustList,
   revokeTrust,
   trustConfig,
   trustFolders,
-} from '../../runtime/trust-store.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+} from '../../app/trust/trust-store.ts';
+import {
+  listFetchedWorkflows,
+  removeFetchedWorkflow,
+  requireWorkflowUrl,
+} from '../../app/workflows/fetched-workflows.ts';
+import { formatTomlValue } from '../../config/toml.ts';
+import { EXIT, RaymondError } from '../../errors.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { describeRequest, describeSettings, TRUST_QUESTION } from '../trust-questions.ts';
+import { resolveWorkflowArgument } from '../workflow-argument.ts';
 
 /** `raymond trust`: trusts the config file of this project as it is now, and a folder of another user. */
-export const handleTrust: CommandHandler = async (_args, options, terminal) => {
+export const handleTrust: CommandHandler = async ([url], options, terminal) => {
   if (options.list) return listTrusted(terminal);
   if (options.revoke !== undefined) return revoke(options.revoke, terminal);
+  if (url !== undefined) {
+    requireWorkflowUrl(url);
+    terminal.out(`Trusted: ${sanitizeLine(await resolveWorkflowArgument(url, terminal, options.yes === true))}\n`);
+    return EXIT.completed;
+  }
   const { cwd, env, out } = terminal;
   const folders = findForeignFolders([cwd, findProjectFolder(cwd)], env);
   if (folders.length > 0) {
@@ -55,7 +66,8 @@ async function confirm(question: string, { yes }: ParsedOptions, { ask }: Termin
 
 function listTrusted({ env, out, err }: Terminal): number {
   const { files, folders } = readTrustList(env);
-  if (files.length + folders.length === 0) err('You have trusted nothing yet.\n');
+  const workflows = listFetchedWorkflows(env);
+  if (files.length + folders.length + workflows.length === 0) err('You have trusted nothing yet.\n');
   for (const { path, settings, trustedAt } of files) {
     out(`${sanitizeLine(path)} (since ${formatDay(trustedAt)})\n`);
     for (const [key, value] of Object.entries(settings))
@@ -63,12 +75,19 @@ function listTrusted({ env, out, err }: Terminal): number {
   }
   for (const { path, owner, trustedAt } of folders)
     out(`${sanitizeLine(describeForeignFolder(path, owner))} (trusted since ${formatDay(trustedAt)})\n`);
+  for (const file of workflows) out(`${sanitizeLine(file)} (a workflow that was fetched)\n`);
   return EXIT.completed;
 }
 
 const formatDay = (stamp: string): string => stamp.slice(0, 'YYYY-MM-DD'.length);
 
 async function revoke(given: NonNullable<ParsedOptions[string]>, { cwd, env, out }: Terminal): Promise<number> {
+  const fetched = typeof given === 'string' ? given.slice(given.lastIndexOf('/') + 1) : '';
+  if (listFetchedWorkflows(env).includes(fetched)) {
+    await removeFetchedWorkflow(fetched, env);
+    out(`No longer trusted, and removed: ${sanitizeLine(fetched)}\n`);
+    return EXIT.completed;
+  }
   const here = [cwd, findProjectFolder(cwd), findConfigFile(cwd)];
   const paths = typeof given === 'string' ? [resolve(cwd, given)] : here;
   const wanted = new Set([...paths, ...paths.map(normalizeTrustedPath)]);

@@ -1,5 +1,5 @@
-import { OPTIONS } from '../../core/options.ts';
-import type { RunNames } from '../../runtime/run-files.ts';
+import type { RunNames } from '../../app/run-files.ts';
+import { OPTIONS } from '../../core/options/options.ts';
 import { FLAG_CHOICES } from '../choices.ts';
 import { type CommandSpec, type FlagSpec, FOLDER_FLAG } from '../command.ts';
 import { splitLeadingFolders } from '../leading-folders.ts';
@@ -11,14 +11,14 @@ export interface Completion {
   readonly help: string;
 }
 
-/** What may stand at a place of the command line. */
+/** The candidates at a place of the command line. */
 export interface Completions {
-  /** Whether names of files and folders fit, too. */
+  /** True if names of files and folders fit, too. */
   readonly files: boolean;
   readonly words: readonly Completion[];
 }
 
-/** What is known about the command line. */
+/** The parsed command line. */
 export interface CompletionContext {
   readonly commands: readonly CommandSpec[];
   /** The ids of the runs, in the folders of `-C` that stand before the command. */

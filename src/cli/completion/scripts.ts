@@ -19,9 +19,9 @@ _raymond() {
     while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$current")
   fi
 }
-complete -F _raymond raymond
+complete -F _raymond raymond ray
 `,
-  zsh: `#compdef raymond
+  zsh: `#compdef raymond ray
 # For zsh: put these lines into ~/.zshrc
 #   autoload -Uz compinit && compinit
 #   eval "$(raymond completion zsh)"
@@ -35,9 +35,9 @@ _raymond() {
   (( $#described )) && _describe raymond described
   [[ $lines[1] == files ]] && _files
 }
-compdef _raymond raymond
+compdef _raymond raymond ray
 `,
-  fish: `# For fish: raymond completion fish > ~/.config/fish/completions/raymond.fish
+  fish: `# For fish: raymond completion fish | tee ~/.config/fish/completions/{raymond,ray}.fish >/dev/null
 function __raymond_words
   set -l words (commandline -opc)
   set -l program $words[1]
@@ -51,5 +51,6 @@ function __raymond_words
   printf '%s\\n' $lines
 end
 complete -c raymond -f -a '(__raymond_words)'
+complete -c ray -f -a '(__raymond_words)'
 `,
 };

@@ -1,10 +1,12 @@
-import { type Agent, recordedTurn, turnFileOf } from '../../core/agent.ts';
-import { archivedCount } from '../../core/archive.ts';
-import { isLive } from '../../core/observed-status.ts';
-import type { Run } from '../../core/run.ts';
-import { countTokens, NO_TOKENS } from '../../core/tokens.ts';
-import { findTurnWait, type TurnTraffic, type TurnWait, turnTrafficOf } from '../../core/turn-wait.ts';
-import { formatAgentLabel } from '../../events/agent-labels.ts';
+import type { StatusReport } from '../../app/status.ts';
+import { type Agent, recordedTurn, turnFileOf } from '../../core/run/agent.ts';
+import { archivedCount } from '../../core/run/archive.ts';
+import { isLive } from '../../core/run/observed-status.ts';
+import type { Run } from '../../core/run/run.ts';
+import { countTokens, NO_TOKENS } from '../../core/run/tokens.ts';
+import { findTurnWait, type TurnTraffic, type TurnWait, turnTrafficOf } from '../../core/turns/turn-wait.ts';
+import { getSessionId } from '../../documents/run-document.ts';
+import { formatAgentLabel } from '../../render/agent-labels.ts';
 import {
   formatClock,
   formatCount,
@@ -13,14 +15,12 @@ import {
   formatJoinWait,
   formatShortCount,
   TURN_WAIT_WORDS,
-} from '../../events/format.ts';
-import { getSessionId } from '../../events/run-document.ts';
-import { sanitizeShortLine } from '../../events/sanitize.ts';
-import type { TextStyle } from '../../events/text-style.ts';
-import { shorten, wrapText } from '../../events/text-width.ts';
-import type { StatusReport } from '../../runtime/status.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
-import { type Column, renderTable } from '../../terminal/table.ts';
+} from '../../render/format.ts';
+import { sanitizeShortLine } from '../../render/sanitize.ts';
+import type { RenderContext } from '../../render/terminal/render-context.ts';
+import { type Column, renderTable } from '../../render/terminal/table.ts';
+import type { TextStyle } from '../../render/text-style.ts';
+import { shorten, wrapText } from '../../render/text-width.ts';
 
 const MAX_AGENTS_ON_SCREEN = 30;
 const MAX_RESULT_COLUMNS = 200;
@@ -58,13 +58,13 @@ function describeHiddenAgents(hidden: number, archived: number, all: boolean): r
 const isEnded = ({ phase }: Agent): boolean => phase.kind === 'ended' || phase.kind === 'cancelled';
 
 function createAgentColumns(
-  { run, observedStatus, history }: StatusReport,
+  { run, observedStatus, history, queued = [] }: StatusReport,
   { now }: RenderContext,
 ): readonly Column<Agent>[] {
   const live = isLive(observedStatus);
   const traffic = live ? turnTrafficOf(run) : null;
   const turnsMs = ({ id, phase }: Agent): number => {
-    const turn = live ? recordedTurn(phase) : null;
+    const turn = live && !queued.includes(id) ? recordedTurn(phase) : null;
     return (history.agents.get(id)?.turnsMs ?? 0) + (turn === null ? 0 : now - turn.startedAt);
   };
   const formatAgentTokens = ({ id }: Agent): string =>
@@ -74,10 +74,11 @@ function createAgentColumns(
     { title: 'STATE', cell: formatAgentState, style: () => 'bold' },
     {
       title: 'DOING',
-      cell: (agent) => `${describePhase(agent, traffic, now)}${describeUnheard(agent)}`,
+      cell: (agent) =>
+        `${queued.includes(agent.id) ? 'queued' : describePhase(agent, traffic, now)}${describeUnheard(agent)}`,
       style: getPhaseStyle,
     },
-    ...(hasSeveralHomes(run) ? [{ title: 'WORKER', cell: ({ home }: Agent) => home ?? '', spare: true } as const] : []),
+    ...(hasSeveralHomes(run) ? [{ title: 'WORKER', cell: ({ node }: Agent) => node ?? '', spare: true } as const] : []),
     { title: 'TIME', cell: (agent) => formatDuration(turnsMs(agent)), align: 'right' },
     ...(countTokens(run.ledger.tokens) === 0
       ? []
@@ -86,8 +87,8 @@ function createAgentColumns(
   ];
 }
 
-/** Whether the agents of a run are on several machines. */
-const hasSeveralHomes = ({ agents }: Run): boolean => agents.some(({ home }) => home !== agents[0]?.home);
+/** True if the agents of a run are on several machines. */
+const hasSeveralHomes = ({ agents }: Run): boolean => agents.some(({ node }) => node !== agents[0]?.node);
 
 /** The state of an agent, and the evaluator of its answer if there is one. */
 const formatAgentState = ({ state, evaluation }: Agent): string =>
@@ -101,7 +102,7 @@ function describePhase(agent: Agent, traffic: TurnTraffic | null, now: number): 
   const live = traffic !== null;
   switch (phase.kind) {
     case 'ready':
-      return live ? describeTurnWait(findTurnWait(turnFileOf(agent), traffic)) : 'to go on here';
+      return live ? describeTurnWait(findTurnWait(turnFileOf(agent), traffic)) : 'to continue here';
     case 'running':
       return live ? `running since ${formatClock(phase.turn.startedAt, now)}` : 'was under way';
     case 'sleeping':
@@ -128,9 +129,9 @@ function describePhase(agent: Agent, traffic: TurnTraffic | null, now: number): 
   }
 }
 
-/** What was said to an agent and it has not heard yet. */
-function describeUnheard({ said }: Agent): string {
-  const count = said.filter(({ heard }) => !heard).length;
+/** The messages that an agent has not received yet. */
+function describeUnheard({ messages }: Agent): string {
+  const count = messages.filter(({ delivered }) => !delivered).length;
   return count === 0 ? '' : `, ${formatCount(count, 'message')} waiting`;
 }
 

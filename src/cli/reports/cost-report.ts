@@ -1,5 +1,6 @@
-import { countTokens } from '../../core/tokens.ts';
-import type { CostGroup, CostRow } from '../../events/cost-tally.ts';
+import type { CostSummary, IncompleteRun } from '../../app/costs.ts';
+import { countTokens } from '../../core/run/tokens.ts';
+import type { CostGroup, CostRow } from '../../render/cost-tally.ts';
 import {
   formatCount,
   formatDollars,
@@ -7,12 +8,11 @@ import {
   formatSpending,
   formatTokenKinds,
   formatTokens,
-} from '../../events/format.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
-import { wrapText } from '../../events/text-width.ts';
-import type { CostSummary, IncompleteRun } from '../../runtime/costs.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
-import { type Column, renderTable } from '../../terminal/table.ts';
+} from '../../render/format.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import type { RenderContext } from '../../render/terminal/render-context.ts';
+import { type Column, renderTable } from '../../render/terminal/table.ts';
+import { wrapText } from '../../render/text-width.ts';
 
 /** Renders costs as a table with a row for each group, and their sum. */
 export function renderCostReport(

@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
-import { sanitizeLine } from '../../events/sanitize.ts';
-import { padToWidth, widthOf } from '../../events/text-width.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
-import { type Column, renderTable } from '../../terminal/table.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import type { RenderContext } from '../../render/terminal/render-context.ts';
+import { type Column, renderTable } from '../../render/terminal/table.ts';
+import { padToWidth, widthOf } from '../../render/text-width.ts';
 import {
   allCoverageItems,
   COVERAGE_KINDS,

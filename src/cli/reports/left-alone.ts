@@ -1,6 +1,6 @@
-import type { ObservedStatus } from '../../core/observed-status.ts';
-import { formatObservedStatus } from '../../events/format.ts';
-import type { RunListEntry, RunSummary } from '../../runtime/list-runs.ts';
+import type { RunListEntry, RunSummary } from '../../app/list-runs.ts';
+import type { ObservedStatus } from '../../core/run/observed-status.ts';
+import { formatObservedStatus } from '../../render/format.ts';
 
 const MAX_LISTED = 5;
 
@@ -20,7 +20,7 @@ export function describeLeftAlone(runs: readonly RunListEntry[]): readonly strin
       runs.flatMap((run) => (run.kind === 'run' && run.isCutShort ? [`${run.id} (paused)`] : [])),
     ],
     [
-      'its process did not die; `raymond status RUN` says what it waits for and how to go on',
+      'its process did not die; `raymond status RUN` says what it waits for and how to continue',
       withStatus('paused', 'interrupted', 'budget_exceeded', 'iteration_limit').map(
         ({ id, observedStatus }) => `${id} (${formatObservedStatus(observedStatus)})`,
       ),

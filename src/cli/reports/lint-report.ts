@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { didYouMean } from '../../core/nearest.ts';
-import { formatCount } from '../../events/format.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
-import type { TextStyle } from '../../events/text-style.ts';
+import { countLevels, type LintReport } from '../../app/workflows/lint-workflow.ts';
 import type { PathStep } from '../../graph/reachability.ts';
+import { didYouMean } from '../../language/text/nearest.ts';
 import type { LintFinding } from '../../lint/lint.ts';
 import { formatStepPath } from '../../lint/messages.ts';
 import type { LintLevel } from '../../lint/rule.ts';
 import { resolvePackageFile } from '../../package-files.ts';
-import { countLevels, type LintReport } from '../../runtime/lint-workflow.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
+import { formatCount } from '../../render/format.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import type { RenderContext } from '../../render/terminal/render-context.ts';
+import type { TextStyle } from '../../render/text-style.ts';
 import { usageError } from '../command.ts';
 
 /** Wraps a text into lines of at most so many columns. */

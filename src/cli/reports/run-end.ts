@@ -1,25 +1,27 @@
 import { relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { isSettled } from '../../core/done-phase.ts';
-import { formatJson } from '../../core/json.ts';
-import type { Run } from '../../core/run.ts';
-import { formatAgentLabel } from '../../events/agent-labels.ts';
-import { createRunDocument, exitCodeOf } from '../../events/run-document.ts';
-import { collectHistory } from '../../events/run-history.ts';
-import { findConfigFile } from '../../runtime/load-config.ts';
-import type { RunLocation } from '../../runtime/open-runs.ts';
-import { findDebugFolder, readRunHistory, streamRunEvents } from '../../runtime/run-files.ts';
-import { findWorktrees } from '../../runtime/worktrees.ts';
-import { renderRunEnd, renderSummary } from '../../terminal/summary.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { findConfigFile } from '../../app/config/load-config.ts';
+import type { RunPlace } from '../../app/launcher.ts';
+import { findDebugFolder, readRunHistory, streamRunEvents } from '../../app/run-files.ts';
+import { archivedCount } from '../../core/run/archive.ts';
+import { isSettled } from '../../core/run/done-phase.ts';
+import type { Run } from '../../core/run/run.ts';
+import { createRunDocument, exitCodeOf } from '../../documents/run-document.ts';
+import { formatJson } from '../../language/text/json.ts';
+import { formatAgentLabel } from '../../render/agent-labels.ts';
+import { collectHistory } from '../../render/run-history.ts';
+import { renderRunEnd, renderSummary } from '../../render/terminal/summary.ts';
+import type { Terminal } from '../../render/terminal/terminal.ts';
 import type { ParsedOptions } from '../command.ts';
 
+/** True if agents of a run may have left worktrees; most runs have none, and need not load the code that looks for them. */
+const mayHaveWorktrees = (run: Run): boolean =>
+  run.workspace !== null || archivedCount(run) > 0 || run.agents.some(({ worktree }) => worktree !== null);
+
 /** A run as the command line saw it: whether anything was started, and the folder that it is saved for. */
-export interface ReportedRun {
+export interface ReportedRun extends RunPlace {
   readonly started: boolean;
   readonly cwd: string;
-  /** Where it is kept, if not in files for that folder. */
-  readonly database: RunLocation | null;
   /** The agents whose problem was printed last. */
   readonly alreadyReported: ReadonlySet<string>;
 }
@@ -31,13 +33,12 @@ export async function reportRunEnd(
   options: ParsedOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { started, cwd, database, alreadyReported } = reportedRun;
-  const location = database ?? cwd;
+  const { started, cwd, storage, launcher, alreadyReported } = reportedRun;
   const { out, err, screen, outIsScreen = false } = terminal;
-  // Only the document has all transitions: the rest is summed up while the run goes on, however long it is.
+  // Only the document has all transitions: the rest is summed up while the run continues, however long it is.
   const history = options.json
-    ? await collectHistory(streamRunEvents(run.id, location), Number.POSITIVE_INFINITY)
-    : await readRunHistory(run, location);
+    ? await collectHistory(streamRunEvents(run.id, storage), Number.POSITIVE_INFINITY)
+    : await readRunHistory(run, storage);
   const results = options.events
     ? ''
     : options.json
@@ -52,18 +53,18 @@ export async function reportRunEnd(
   const summaryOptions = {
     columns: screen?.size().columns ?? null,
     color: screen?.color ?? false,
-    now: Date.now(),
+    now: storage.clock.now(),
     warnings: history.warnings,
-    worktrees: database === null ? await findWorktrees(cwd, terminal.env, run.id) : [],
+    worktrees: launcher.isLocal && mayHaveWorktrees(run) ? await launcher.worktrees.findRecorded(run.id) : [],
     // Results on the same screen separate the summary from the problem that was printed before.
     alreadyReported: separator === '' ? alreadyReported : NO_AGENTS,
     otherFolder:
-      database !== null || findConfigFile(cwd) === findConfigFile(terminal.cwd)
+      !launcher.isLocal || findConfigFile(cwd) === findConfigFile(terminal.cwd)
         ? null
         : pickShorterPath(cwd, terminal.cwd),
   };
   if (started && !options.quiet) {
-    const folder = database === null ? await findDebugFolder(run, cwd) : null;
+    const folder = launcher.isLocal ? await findDebugFolder(run, cwd) : null;
     const debugFolder = folder === null ? null : pickShorterPath(folder, terminal.cwd);
     err(renderSummary(run, history, { ...summaryOptions, debugFolder }));
   } else {
@@ -85,7 +86,7 @@ function describeNothingStarted({ agents }: Run): string {
   );
   return isOver
     ? 'This run has ended already; nothing was started.\n'
-    : 'This run goes on only with --retry; nothing was started.\n';
+    : 'This run continues only with --retry; nothing was started.\n';
 }
 
 const NO_AGENTS: ReadonlySet<string> = new Set();

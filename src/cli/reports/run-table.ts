@@ -1,10 +1,11 @@
-import { countTokens } from '../../core/tokens.ts';
-import { formatAge, formatObservedStatus, formatShortCount, formatSpending } from '../../events/format.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
-import { getStatusStyle } from '../../events/text-style.ts';
-import { countAgents, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
-import { type Column, renderTable } from '../../terminal/table.ts';
+import type { RunListEntry, RunSummary } from '../../app/list-runs.ts';
+import { countTokens } from '../../core/run/tokens.ts';
+import { countAgents } from '../../documents/run-list-document.ts';
+import { formatAge, formatObservedStatus, formatShortCount, formatSpending } from '../../render/format.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import type { RenderContext } from '../../render/terminal/render-context.ts';
+import { type Column, renderTable } from '../../render/terminal/table.ts';
+import { getStatusStyle } from '../../render/text-style.ts';
 
 /** Renders a table of runs, with their names if the ids do not begin with them. */
 export function renderRunTable(runs: readonly RunListEntry[], context: RenderContext): readonly string[] {
@@ -51,7 +52,9 @@ function formatRunStatus(run: RunListEntry): string {
   if (run.kind === 'unreadable') return 'unreadable';
   const { observedStatus, owner, damage } = run;
   const isDriven = observedStatus === 'running' || observedStatus === 'stopping';
-  const status = isDriven ? `${observedStatus} (${owner?.pid ?? '?'})` : formatObservedStatus(observedStatus);
+  const status = isDriven
+    ? `${observedStatus} (${owner?.node?.name ?? owner?.pid ?? '?'})`
+    : formatObservedStatus(observedStatus);
   return damage.length === 0 ? status : `${status}, damaged`;
 }
 

@@ -1,6 +1,8 @@
-import type { Quota } from '../../core/quota.ts';
-import { ledgerOf } from '../../core/run.ts';
-import { countTokens, type ModelShare } from '../../core/tokens.ts';
+import type { StatusReport } from '../../app/status.ts';
+import type { Quota } from '../../core/run/quota.ts';
+import { ledgerOf } from '../../core/run/run.ts';
+import { countTokens, type ModelShare } from '../../core/run/tokens.ts';
+import { findWorkEndMs } from '../../documents/run-document.ts';
 import {
   formatAge,
   formatAnyTokens,
@@ -14,20 +16,18 @@ import {
   formatTimeOfDay,
   formatTokenKinds,
   formatTokens,
-} from '../../events/format.ts';
-import { describeWorkspace } from '../../events/format-worktree.ts';
-import { describeLeftWorktrees, type FoundWorktree } from '../../events/found-worktree.ts';
-import { describeNextSteps } from '../../events/next-steps.ts';
-import { formatQuotaWindows } from '../../events/quota.ts';
-import { findWorkEndMs } from '../../events/run-document.ts';
-import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
-import { getStatusStyle } from '../../events/text-style.ts';
-import { padToWidth, wrapText } from '../../events/text-width.ts';
-import { formatWarnings } from '../../events/warnings.ts';
-import { computeWorkMs } from '../../events/work-time.ts';
-import type { StatusReport } from '../../runtime/status.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
-import { type Column, renderTable } from '../../terminal/table.ts';
+} from '../../render/format.ts';
+import { describeWorkspace } from '../../render/format-worktree.ts';
+import { describeLeftWorktrees, type FoundWorktree } from '../../render/found-worktree.ts';
+import { describeNextSteps } from '../../render/next-steps.ts';
+import { formatQuotaWindows } from '../../render/quota.ts';
+import { sanitizeLine, sanitizeLines } from '../../render/sanitize.ts';
+import type { RenderContext } from '../../render/terminal/render-context.ts';
+import { type Column, renderTable } from '../../render/terminal/table.ts';
+import { getStatusStyle } from '../../render/text-style.ts';
+import { padToWidth, wrapText } from '../../render/text-width.ts';
+import { formatWarnings } from '../../render/warnings.ts';
+import { computeWorkMs } from '../../render/work-time.ts';
 import { renderAgentTable } from './agent-table.ts';
 
 /** Renders the state of a run for people; with `all`, every agent however many they are. */
@@ -50,7 +50,8 @@ export function renderStatusReport(
 
 function renderStatusHeadline({ run, observedStatus, owner }: StatusReport, context: RenderContext): readonly string[] {
   const { colorize } = context;
-  const process = owner?.state === 'alive' ? ` (process ${owner.pid})` : '';
+  const driver = owner?.node === undefined ? `process ${owner?.pid}` : `node ${owner.node.name}`;
+  const process = owner?.state === 'alive' ? ` (${driver})` : '';
   const word = colorize(getStatusStyle(observedStatus), `${formatObservedStatus(observedStatus)}${process}`);
   return wrapText(`${colorize('bold', run.id)}  ${word}`, context.columns);
 }
@@ -74,7 +75,9 @@ function renderFacts(report: StatusReport, context: RenderContext): readonly str
     ...formatAnyTokens(ledger.tokens).map((total): Fact => ['tokens', `${total}: ${formatTokenKinds(ledger.tokens)}`]),
     ...(history.models.length === 0 ? [] : [['models', formatModels(history.models)] as const]),
     ...describeWorkspace(run).map((text): Fact => ['clone', sanitizeLine(text)]),
-    ...(openConversations === 0 ? [] : [['open', describeOpen(openConversations)] as const]),
+    ...(openConversations === null || openConversations === 0
+      ? []
+      : [['open', describeOpen(openConversations)] as const]),
     ...listQuota(run.quota, context.now).map((window): Fact => ['quota', window]),
     ...(options.maxIterations === null
       ? []

@@ -1,7 +1,7 @@
-import { sanitizeLine } from '../../events/sanitize.ts';
-import { createColorizer } from '../../events/text-style.ts';
-import { shorten } from '../../events/text-width.ts';
-import { type LiveClock, type Screen, SYSTEM_LIVE_CLOCK } from '../../terminal/terminal.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import { type LiveClock, type Screen, SYSTEM_LIVE_CLOCK } from '../../render/terminal/terminal.ts';
+import { createColorizer } from '../../render/text-style.ts';
+import { shorten } from '../../render/text-width.ts';
 import type { TestCase } from '../../testing/suite.ts';
 
 /** A line at the bottom of the screen that names the scenario that is awaited. */

@@ -1,7 +1,7 @@
-import { formatCount } from '../../events/format.ts';
-import { sanitize, sanitizeLine } from '../../events/sanitize.ts';
-import { wrapText } from '../../events/text-width.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
+import { formatCount } from '../../render/format.ts';
+import { sanitize, sanitizeLine } from '../../render/sanitize.ts';
+import type { RenderContext } from '../../render/terminal/render-context.ts';
+import { wrapText } from '../../render/text-width.ts';
 import { type DiffLine, diffLists } from '../../testing/diff.ts';
 import type { Difference, DifferenceDetail } from '../../testing/difference.ts';
 import { REASON_LABEL } from '../../testing/matchers.ts';

@@ -1,7 +1,7 @@
-import { formatCount } from '../../events/format.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
-import { wrapText } from '../../events/text-width.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
+import { formatCount } from '../../render/format.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import type { RenderContext } from '../../render/terminal/render-context.ts';
+import { wrapText } from '../../render/text-width.ts';
 import { hasPassed, type Interruption, type TestReport } from '../../testing/report.ts';
 import { formatTestDuration, renderTestFailure, wrapIndented } from './test-result.ts';
 

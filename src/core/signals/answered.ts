@@ -1,23 +1,22 @@
-import { endCompaction } from '../compaction.ts';
-import type { Step } from '../event.ts';
-import { followAnswer, requestedTags } from '../follow-answer.ts';
-import { goOnOtherwise } from '../interruption.ts';
-import { openSessionOf } from '../left-state.ts';
-import { type Run, withAgent } from '../run.ts';
-import type { Answered } from '../signal.ts';
+import { followAnswer, requestedTags } from '../answers/follow-answer.ts';
+import { openSessionOf } from '../answers/left-state.ts';
+import type { Step } from '../run/event.ts';
+import { type Run, withAgent } from '../run/run.ts';
+import { endCompaction } from '../turns/compaction.ts';
+import { goOnOtherwise } from '../turns/interruption.ts';
+import type { Answered } from './signal.ts';
 import { afterCancelled, isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Follows the answer of a turn, unless the budget is used up: then it is kept for a resume with a higher one. */
 export function handleAnswered(run: Run, signal: Answered): Step {
-  const { agent: id, at, cost, denials, text, folders, files = {}, workflows = {}, scope, fingerprint } = signal;
-  const { results = {}, matches = [], evaluated = { folders: {} } } = signal;
-  const { reportedSession = null } = signal;
+  const { agent: id, at, cost, denials, text, folders, fingerprint, reportedSession = null } = signal;
   const ended = recordTurnEnd(run, {
     agent: id,
     at,
     cost,
     sessionKept: true,
     reportedSession,
+    model: signal.model,
     failure: null,
     denials,
     prints: signal.prints,
@@ -30,18 +29,6 @@ export function handleAnswered(run: Run, signal: Answered): Step {
     const next = endCompaction(ended.run, agent, at, text === '' ? null : text);
     return { run: next.run, events: [...ended.events, ...next.events] };
   }
-  const known = {
-    text,
-    denials,
-    folders,
-    files,
-    workflows,
-    results,
-    matches,
-    evaluated,
-    ...(fingerprint && { fingerprint }),
-  };
-  const answer = { ...known, scope, at };
   if (isOverBudget(ended.run)) {
     const phase = { kind: 'withheld', text, denials, folders, ...(fingerprint && { fingerprint }) } as const;
     return {
@@ -53,7 +40,7 @@ export function handleAnswered(run: Run, signal: Answered): Step {
           at,
           agent: id,
           state: agent.state,
-          ...requestedTags(ended.run, agent, answer),
+          ...requestedTags(ended.run, agent, signal),
           session: openSessionOf(agent),
           sessionUse: agent.sessionUse,
           cwd: agent.cwd,
@@ -62,6 +49,6 @@ export function handleAnswered(run: Run, signal: Answered): Step {
       ],
     };
   }
-  const next = followAnswer(ended.run, agent, answer);
+  const next = followAnswer(ended.run, agent, signal);
   return { ...next, events: [...ended.events, ...next.events] };
 }

@@ -1,10 +1,10 @@
-import { type Agent, PER_STATE_DEFAULTS } from '../agent.ts';
-import type { AskAnswer } from '../ask.ts';
-import type { Event, Step } from '../event.ts';
-import { goOnWithAnswer } from '../interruption.ts';
-import { leftStateOf } from '../left-state.ts';
-import { getAgent, type Run, withAgent } from '../run.ts';
-import type { AskAnsweredSignal, AskTimedOutSignal } from '../signal.ts';
+import type { AskAnswer } from '../../language/ask.ts';
+import { leftStateOf } from '../answers/left-state.ts';
+import { type Agent, PER_STATE_DEFAULTS } from '../run/agent.ts';
+import type { Event, Step } from '../run/event.ts';
+import { getAgent, type Run, withAgent } from '../run/run.ts';
+import { goOnWithAnswer } from '../turns/interruption.ts';
+import type { AskAnsweredSignal, AskTimedOutSignal } from './signal.ts';
 
 /** Hands a person's answer to the state that the question names. An answer to a question that is over changes nothing. */
 export function handleAskAnswered(run: Run, signal: AskAnsweredSignal): Step {
@@ -12,7 +12,7 @@ export function handleAskAnswered(run: Run, signal: AskAnsweredSignal): Step {
   return followAskAnswer(run, getAgent(run, agent), answer, at);
 }
 
-/** Lets an agent go on where nobody answered in time. */
+/** Lets an agent continue where nobody answered in time. */
 export const handleAskTimedOut = (run: Run, { agent, ask, at }: AskTimedOutSignal): Step =>
   followAskTimeout(run, getAgent(run, agent), ask, at);
 

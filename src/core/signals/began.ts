@@ -1,3 +1,8 @@
+import type { Rules } from '../../language/policy.ts';
+import type { Session } from '../../language/position.ts';
+import { isPrompt } from '../../language/state-names.ts';
+import { endAgent } from '../answers/end-agent.ts';
+import { takeGuard } from '../answers/state-failure.ts';
 import {
   type Agent,
   countedVisits,
@@ -6,20 +11,15 @@ import {
   turnFileOf,
   turnSessionOf,
   visitCount,
-} from '../agent.ts';
-import { promptToSend } from '../compaction.ts';
-import { endAgent } from '../end-agent.ts';
-import type { Event, Step } from '../event.ts';
-import type { Rules } from '../policy.ts';
-import type { Session } from '../position.ts';
-import { findReserveHold, type Quota } from '../quota.ts';
-import { withQuota } from '../quota-hold.ts';
-import { getAgent, type Run, withAgent } from '../run.ts';
-import { handOver } from '../say.ts';
-import type { Began } from '../signal.ts';
-import { takeGuard } from '../state-failure.ts';
-import { isPrompt } from '../state-names.ts';
-import { capOfNextTurn, claudeCapacity, toKeptCap } from '../turn-cap.ts';
+} from '../run/agent.ts';
+import type { Event, Step } from '../run/event.ts';
+import { findReserveHold, type Quota } from '../run/quota.ts';
+import { withQuota } from '../run/quota-hold.ts';
+import { getAgent, type Run, withAgent } from '../run/run.ts';
+import { handOver } from '../run/say.ts';
+import { promptToSend } from '../turns/compaction.ts';
+import { capOfNextTurn, claudeCapacity, toKeptCap } from '../turns/turn-cap.ts';
+import type { Began } from './signal.ts';
 
 /** Puts a turn on record, or refuses it where a limit has been reached. */
 export function handleBegan(run: Run, signal: Began): Step {
@@ -48,7 +48,7 @@ export function handleBegan(run: Run, signal: Began): Step {
     ...rulesAfter(agent, signal.rules),
     sessionUse: agent.sessionUse ?? (agent.evaluation === null ? (turn.session?.kind ?? null) : null),
     ...(enteringRules !== null && countVisit(agent, enteringRules)),
-    said: words.said,
+    messages: words.messages,
     refused: agent.refused.length === 0 ? agent.refused : [],
     phase: { kind: 'running', turn },
   };
@@ -78,7 +78,7 @@ function beginWithQuota(run: Run, { quota: _, ...signal }: Began, quota: Quota):
   return { ...begun, events: [...known.events, ...begun.events] };
 }
 
-/** Whether a Claude turn has to wait although it was due: another one has just brought news of the quota. */
+/** True if a Claude turn has to wait although it was due: another one has just brought news of the quota. */
 const mustWait = (run: Run): boolean =>
   run.hold !== null || findReserveHold(run) !== null || (run.quota !== null && claudeCapacity(run).slots <= 0);
 
@@ -92,7 +92,7 @@ function countVisit(agent: Agent, { guards }: Rules): Pick<Agent, 'visits' | 'ca
   };
 }
 
-/** What an agent learns from the file of its turn. The rules of an evaluator do not replace those of the state. */
+/** Applies the rules in the file of a turn to its agent. The rules of an evaluator do not replace those of the state. */
 function rulesAfter({ evaluation, rules }: Agent, read: Rules | null): Pick<Agent, 'rules' | 'evaluation'> {
   if (evaluation === null || read === null) return { rules: read ?? rules, evaluation };
   return { rules, evaluation: { ...evaluation, repeatable: read.repeatable === true } };

@@ -1,27 +1,38 @@
-import { type Agent, isTurnRepeatable, type TurnPrompt, turnSubjectOf, withTurnSession } from '../agent.ts';
-import { endCompaction } from '../compaction.ts';
-import type { Step } from '../event.ts';
-import { backOffMs, type Failure, REACTIONS, type Reaction } from '../failure.ts';
-import { goOnOtherwise } from '../interruption.ts';
-import { averageMicros, type CostReport } from '../ledger.ts';
-import { getAgent, type Run, withAgent } from '../run.ts';
-import type { Failed } from '../signal.ts';
-import { failState, sleep, takeGuard } from '../state-failure.ts';
-import { strongerStop } from '../status.ts';
-import { waitsUntil } from '../turn-wait.ts';
+import { backOffMs, type Failure, REACTIONS, type Reaction } from '../../language/failure.ts';
+import { modelOf, type Session } from '../../language/position.ts';
+import { failState, sleep, takeGuard } from '../answers/state-failure.ts';
+import {
+  type Agent,
+  isTurnRepeatable,
+  type TurnPrompt,
+  turnSessionOf,
+  turnSubjectOf,
+  withTurnSession,
+} from '../run/agent.ts';
+import type { Step } from '../run/event.ts';
+import { coverUnknown } from '../run/ledger.ts';
+import { getAgent, type Run, withAgent } from '../run/run.ts';
+import { strongerStop } from '../run/status.ts';
+import { endCompaction } from '../turns/compaction.ts';
+import { goOnOtherwise } from '../turns/interruption.ts';
+import { waitsUntil } from '../turns/turn-wait.ts';
+import type { Failed } from './signal.ts';
 import { afterCancelled, type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Reacts to a failed turn. Only a guard lets the agent leave its state because of a failure. */
 export function handleFailed(run: Run, signal: Failed): Step {
   const { agent: id, at, failure, progress } = signal;
   const cost =
-    failure.kind === 'disk' && signal.cost !== null ? lostTurnCost(run, getAgent(run, id), signal.cost) : signal.cost;
+    failure.kind === 'disk' && signal.cost !== null
+      ? coverUnknown(run.ledger, getAgent(run, id).state, null, signal.cost)
+      : signal.cost;
   const ended = recordTurnEnd(run, {
     agent: id,
     at,
     cost,
     sessionKept: progress !== 'none',
     reportedSession: signal.reportedSession ?? null,
+    model: signal.model,
     failure: failure.kind,
     denials: signal.denials ?? [],
     prints: signal.prints,
@@ -46,25 +57,16 @@ function reactionToInterruption({ run, agent }: FinishedTurn): 'rerun' | 'pause'
   return isTurnRepeatable(agent) && agent.retries < run.options.retries ? 'rerun' : 'pause';
 }
 
-/**
- * The cost of a turn whose last words are lost: what is known of it, but at least the average of its state, or of all
- * turns if it is the first there.
- */
-export function lostTurnCost({ ledger }: Run, { state }: Pick<Agent, 'state'>, cost: CostReport): CostReport {
-  const average = averageMicros(ledger, state) || ledger.spentMicros / Math.max(1, ledger.turns);
-  return { ...cost, kind: 'estimated', micros: Math.max(cost.micros, Math.round(average)) };
-}
-
-/** Whether an agent does without the summary of its conversation: only what passes by itself is waited for. */
+/** True if an agent does without the summary of its conversation: only what passes by itself is waited for. */
 function givesUpCompaction({ run, agent, turn }: FinishedTurn, reaction: Reaction | 'rerun'): boolean {
   if (turn.prompt.kind !== 'compact' || reaction === 'again' || reaction === 'hold') return false;
   return !(reaction === 'retry' || reaction === 'probe') || agent.retries >= run.options.retries;
 }
 
-/** The prompt of the next attempt: the same again, or a request to go on if the answer had begun. */
+/** The prompt of the next attempt: the same again, or a request to continue if the answer had begun. */
 function nextPrompt({ turn }: FinishedTurn, progress: Failed['progress']): TurnPrompt {
   const { kind } = turn.prompt;
-  // What was said is in the conversation once its prompt is.
+  // The conversation has the messages once it has the prompt.
   const hasBegun = progress === 'answer' || (progress === 'prompt' && kind === 'said');
   return hasBegun && kind !== 'compact' ? { kind: 'continue' } : turn.prompt;
 }
@@ -109,12 +111,13 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
 
   /** Only the user can put these things right, except that a conversation is too long: there a guard may lead elsewhere. */
   pause({ run, agent }, { at, failure }, prompt) {
-    const { kind: why, message } = failure;
+    const { message, changed } = failure;
+    const why = changed === undefined ? failure.kind : 'changed_code';
     const caught = { outcome: 'too_long', message: `${agent.state}: ${message}` } as const;
     const guarded = why === 'prompt_too_long' ? takeGuard(run, agent, caught, at, why) : undefined;
     if (guarded !== undefined) return guarded;
     return {
-      run: withAgent(run, { ...agent, phase: { kind: 'paused', why, message, prompt } }),
+      run: withAgent(run, { ...agent, phase: { kind: 'paused', why, message, prompt, ...(changed && { changed }) } }),
       events: [{ kind: 'agent_paused', at, agent: agent.id, state: agent.state, why, message }],
     };
   },
@@ -123,7 +126,7 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
     failState(run, agent, failure, { at, jitter, prompt, limit: null }),
 
   /**
-   * A turn may use up its own share of the budget while the run has money left: then it goes on later, unless it spent
+   * A turn may use up its own share of the budget while the run has money left: then it continues later, unless it spent
    * nothing.
    */
   stop({ run, agent }, { at, cost }, prompt) {
@@ -156,7 +159,7 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
     if (turn.session?.kind === 'new')
       return failState(run, agent, failure, { at, jitter, prompt: { kind: 'state' }, limit: null });
     const downgraded: Agent = {
-      ...withTurnSession(agent, next === 'fork' ? { kind: 'branch', of: lostSession } : null),
+      ...withTurnSession(agent, next === 'fork' ? branchOf(agent, lostSession) : null),
       phase: { kind: 'ready', prompt: { kind: 'state' }, since: run.seq },
     };
     const eventBase = { at, agent: agent.id, state: agent.state };
@@ -166,6 +169,12 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
     };
   },
 };
+
+const branchOf = (agent: Agent, session: string): Session => ({
+  kind: 'branch',
+  of: session,
+  ...modelOf(turnSessionOf(agent)),
+});
 
 /** Keeps every Claude turn from starting until then, unless a later time is already set. */
 function withHold(run: Run, untilMs: number, message: string): Run {

@@ -1,18 +1,18 @@
-import { type Agent, recordedTurn, turnSubjectOf } from '../agent.ts';
-import { failAgent, finishAgent, isLeaving } from '../end-agent.ts';
-import type { Event, Step } from '../event.ts';
-import type { CostReport } from '../ledger.ts';
-import { isReplay } from '../option-types.ts';
-import { getAgent, type Run, withAgent } from '../run.ts';
-import type { HomeLost } from '../signal.ts';
-import { handleFailed, lostTurnCost } from './failed.ts';
+import { failAgent, finishAgent, isDraining } from '../answers/end-agent.ts';
+import { isReplay } from '../options/option-types.ts';
+import { type Agent, recordedTurn, turnSubjectOf } from '../run/agent.ts';
+import type { Event, Step } from '../run/event.ts';
+import { type CostReport, unknownCost } from '../run/ledger.ts';
+import { getAgent, type Run, withAgent } from '../run/run.ts';
+import { handleFailed } from './failed.ts';
+import type { NodeLost } from './signal.ts';
 import { afterCancelled, recordTurnEnd } from './turn-end.ts';
 
-/** Lets an agent whose worker is gone go on at another one, or fail. */
-export function handleHomeLost(run: Run, signal: HomeLost): Step {
+/** Lets an agent whose worker is gone continue at another one, or fail. */
+export function handleHomeLost(run: Run, signal: NodeLost): Step {
   const agent = getAgent(run, signal.agent);
   // It has another one by now.
-  if (agent.home !== signal.home) return { run, events: [] };
+  if (agent.node !== signal.home) return { run, events: [] };
   return signal.to === null ? failWithHome(run, agent, signal) : moveHome(run, agent, { ...signal, to: signal.to });
 }
 
@@ -20,10 +20,10 @@ export function handleHomeLost(run: Run, signal: HomeLost): Step {
  * Gives an agent another home. A turn on record may have run: Claude Code is asked again, in the conversation as it was before; a
  * script is for the user to decide about, unless it is repeatable.
  */
-function moveHome(run: Run, agent: Agent, signal: HomeLost & { readonly to: string }): Step {
+function moveHome(run: Run, agent: Agent, signal: NodeLost & { readonly to: string }): Step {
   const { at, home, to, jitter, mayHaveRun } = signal;
   const { id, state } = agent;
-  const moved = withAgent(run, { ...agent, home: to });
+  const moved = withAgent(run, { ...agent, node: to });
   const events: readonly Event[] = [{ kind: 'rehomed', at, agent: id, state, from: home, to }];
   const turn = recordedTurn(agent.phase);
   if (turn === null) return { run: moved, events };
@@ -40,11 +40,11 @@ function moveHome(run: Run, agent: Agent, signal: HomeLost & { readonly to: stri
 }
 
 /** Fails an agent. No guard leads it elsewhere: it would be at the same worker. */
-function failWithHome(run: Run, agent: Agent, { at, home, mayHaveRun }: HomeLost): Step {
+function failWithHome(run: Run, agent: Agent, { at, home, mayHaveRun }: NodeLost): Step {
   const { id, state, phase } = agent;
   const hint = agent.worktree === null && run.workspace === null ? FAIL_HINT : FAIL_HINT_WITH_WORK;
   const message = `${turnSubjectOf(agent)}: ${describeGone(home)}, with its conversation and its folder; ${hint}`;
-  if (isLeaving(agent) && phase.kind === 'worktree' && phase.outcome !== null) {
+  if (isDraining(agent) && phase.kind === 'worktree' && phase.outcome !== null) {
     const ended = finishAgent(run, agent, phase.outcome, at);
     const left = `${describeGone(home)}: what is in the worktree of ${id} is not known`;
     return { run: ended.run, events: [{ kind: 'warning', at, agent: id, state, message: left }, ...ended.events] };
@@ -60,14 +60,11 @@ function failWithHome(run: Run, agent: Agent, { at, home, mayHaveRun }: HomeLost
 const RETRY_HINT = '`resume --retry` runs it again';
 const FAIL_HINT = '`resume --retry` tries again, with `--when-lost rehome` at another worker';
 
-/** What is in its clone or worktree is at that worker. */
+/** Its clone or worktree is on that node. */
 const FAIL_HINT_WITH_WORK = '`resume --retry` tries again once that worker is back';
 
 const describeGone = (home: string): string => `the worker ${home} is gone`;
 
 /** Nobody knows what the turn has cost; a script costs nothing. */
-function costOf(run: Run, agent: Agent, mayHaveRun: boolean): CostReport | null {
-  if (!mayHaveRun || recordedTurn(agent.phase)?.session == null) return null;
-  const unknown = { kind: 'estimated', micros: 0, ...(isReplay(run.options) && { canned: true }) } as const;
-  return lostTurnCost(run, agent, unknown);
-}
+const costOf = (run: Run, agent: Agent, mayHaveRun: boolean): CostReport | null =>
+  mayHaveRun && recordedTurn(agent.phase)?.session != null ? unknownCost(isReplay(run.options)) : null;

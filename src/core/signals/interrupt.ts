@@ -1,17 +1,17 @@
-import { recordedTurn } from '../agent.ts';
-import { indexOfAgent } from '../agent-index.ts';
-import type { Event, Step } from '../event.ts';
-import { explainFirmness } from '../interruption.ts';
-import { type Run, withAgent } from '../run.ts';
-import type { InterruptSignal } from '../signal.ts';
-import { explainDeafness } from './said.ts';
+import { recordedTurn } from '../run/agent.ts';
+import { indexOfAgent } from '../run/agent-index.ts';
+import type { Event, Step } from '../run/event.ts';
+import { type Run, withAgent } from '../run/run.ts';
+import { whyNotInterruptible } from '../turns/interruption.ts';
+import { whyUnreachable } from './said.ts';
+import type { InterruptSignal } from './signal.ts';
 
-/** Marks the running turn of an agent as interrupted: whatever comes of it, the agent goes on as the person says. */
+/** Marks the running turn of an agent as interrupted: whatever comes of it, the agent continues as the person says. */
 export function handleInterruptSignal(run: Run, { at, about, interrupt: id, text, by, saidAt }: InterruptSignal): Step {
   const agent = run.agents[indexOfAgent(run.agents, about.agent)];
   if (agent?.interruption?.id === id) return { run, events: [] };
-  const deafness = explainDeafness(about.agent, agent);
-  const refused = agent === undefined ? deafness : (deafness ?? explainFirmness(run, agent, text));
+  const deafness = whyUnreachable(about.agent, agent);
+  const refused = agent === undefined ? deafness : (deafness ?? whyNotInterruptible(run, agent, text));
   const turn = agent === undefined || refused !== null ? null : (recordedTurn(agent.phase)?.number ?? null);
   const words = { text, by, saidAt };
   const { state = '' } = agent ?? {};

@@ -1,6 +1,6 @@
-import type { Step } from '../event.ts';
-import type { Run } from '../run.ts';
-import type { Noticed } from '../signal.ts';
+import type { Step } from '../run/event.ts';
+import type { Run } from '../run/run.ts';
+import type { Noticed } from './signal.ts';
 
 /** Puts a warning on record. Nothing else changes. */
 export const handleNoticed = (run: Run, { at, about, message }: Noticed): Step => ({

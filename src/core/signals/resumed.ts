@@ -1,19 +1,19 @@
-import { type Agent, isTurnRepeatable, type TurnPrompt } from '../agent.ts';
-import { askModeOf } from '../ask.ts';
-import { failUnasked } from '../ask-person.ts';
-import { isSettled } from '../done-phase.ts';
-import type { Event, Step } from '../event.ts';
-import type { TurnAnswer } from '../follow.ts';
-import { followAnswer } from '../follow-answer.ts';
-import { mergeOptions } from '../options.ts';
-import { withQuota } from '../quota-hold.ts';
-import { getAgent, type Run, withAgent } from '../run.ts';
-import type { Resumed } from '../signal.ts';
+import { askModeOf } from '../../language/ask.ts';
+import { failUnasked } from '../answers/ask-person.ts';
+import { followAnswer } from '../answers/follow-answer.ts';
+import type { TurnAnswer } from '../answers/looked-up.ts';
+import { mergeOptions } from '../options/options.ts';
+import { type Agent, isTurnRepeatable, type TurnPrompt } from '../run/agent.ts';
+import { isSettled } from '../run/done-phase.ts';
+import type { Event, Step } from '../run/event.ts';
+import { withQuota } from '../run/quota-hold.ts';
+import { getAgent, type Run, withAgent } from '../run/run.ts';
 import { followAskAnswer, followAskTimeout } from './ask-ended.ts';
+import type { Resumed } from './signal.ts';
 import { isOverBudget } from './turn-end.ts';
 import { isUnpushed, openingEvent, reopenWorkspace } from './workspace.ts';
 
-/** Lets a run go on where it stands. A run that has ended for good stays as it is. */
+/** Lets a run continue where it stands. A run that has ended for good stays as it is. */
 export function handleResumed(run: Run, signal: Resumed): Step {
   if (!canResume(run, signal.retry)) return { run, events: [] };
   const options = mergeOptions(run.options, signal.options);
@@ -22,22 +22,39 @@ export function handleResumed(run: Run, signal: Resumed): Step {
   const attended = signal.attended ?? false;
   const joins = run.joins || (signal.joins ?? false);
   const quota = signal.quota === undefined ? run.quota : signal.quota;
-  const known = withQuota({ ...run, options, workFolders, attended, joins, stop: null, hold: null }, quota, signal.at);
+  const code = signal.code ?? run.code;
+  const resumed = { ...run, options, workFolders, attended, joins, code, stop: null, hold: null };
+  const known = withQuota(resumed, quota, signal.at);
   const asked = endQuestions(known.run, signal);
   let next = asked.run;
-  const events: Event[] = [{ kind: 'run_resumed', at: signal.at, options }, ...known.events, ...asked.events];
+  const accepted = acceptedWarnings(run, signal);
+  const events: Event[] = [
+    { kind: 'run_resumed', at: signal.at, options },
+    ...accepted,
+    ...known.events,
+    ...asked.events,
+  ];
   if (isOverBudget(next)) {
     const stop = { kind: 'budget' } as const;
-    return { run: { ...next, stop }, events: [...events, { kind: 'run_stopping', at: signal.at, stop }] };
+    const stopped = reopenWorkspace({ ...next, stop });
+    return { run: stopped, events: [...events, { kind: 'run_stopping', at: signal.at, stop }] };
   }
   for (const { id } of resumable) {
-    // A join of another agent may have changed it meanwhile.
-    const agentStep = resumeAgent(next, getAgent(next, id), signal);
+    const agent = getAgent(next, id);
+    // The join of an agent before it may have taken note of it: then it never continues.
+    if (!canResumeAgent(agent, signal.retry)) continue;
+    const agentStep = resumeAgent(next, agent, signal);
     next = agentStep.run;
     events.push(...agentStep.events);
   }
   next = reopenWorkspace(next);
   return { run: next, events: [...events, ...openingEvent(next, signal.at)] };
+}
+
+function acceptedWarnings({ agents: [main] }: Run, { accepted = [], at }: Resumed): readonly Event[] {
+  if (main === undefined) return [];
+  const { id: agent, state } = main;
+  return accepted.map((file) => ({ kind: 'warning', at, agent, state, message: `changed code accepted: ${file}` }));
 }
 
 /** Ends the questions that were answered meanwhile, or whose time is over. */
@@ -59,12 +76,12 @@ function endQuestions(run: Run, { answers = [], timedOut = [], at }: Resumed): S
   return { run: next, events };
 }
 
-/** Whether an agent can go on or a stop can be lifted; otherwise the run has ended for good. */
+/** True if an agent can continue or a stop can be lifted; otherwise the run has ended for good. */
 export const canResume = (run: Run, retry: boolean): boolean =>
   isUnpushed(run) ||
   run.agents.some((agent) => canResumeAgent(agent, retry) || (run.stop !== null && !isSettled(agent)));
 
-/** A failed agent, and one whose script may have done half its work, only goes on if the user or the author permits it. */
+/** A failed agent, and one whose script may have done half its work, only continues if the user or the author permits it. */
 function canResumeAgent(agent: Agent, retry: boolean): boolean {
   const { phase } = agent;
   if (isSettled(agent)) return false;
@@ -73,7 +90,7 @@ function canResumeAgent(agent: Agent, retry: boolean): boolean {
   return true;
 }
 
-/** Whether the last turn of an agent was cut short, so that nobody knows what it did. */
+/** True if the last turn of an agent was cut short, so that nobody knows what it did. */
 export const isCutShort = ({ phase }: Pick<Agent, 'phase'>): boolean =>
   phase.kind === 'paused' && phase.why === 'interrupted';
 
@@ -97,7 +114,7 @@ function resumeAgent(run: Run, agent: Agent, signal: Resumed): Step {
     case 'sleeping':
       return phase.why === 'usage_limit' ? makeReady(run, agent, phase.prompt, at) : { run, events: [] };
     case 'failed':
-      return startAgain(run, { ...agent, reminders: 0, retries: 0, mustSay: false, denied: [] }, at);
+      return startAgain(run, { ...agent, reminders: 0, retries: 0, tagRequired: false, denied: [] }, at);
     default:
       return { run, events: [] };
   }
@@ -121,17 +138,14 @@ function followKeptAnswer(
   signal: Resumed,
 ): Step {
   const { at } = signal;
-  const answer = {
+  const lookedUp = signal.lookedUp[agent.id];
+  if (lookedUp === undefined) throw new Error(`nothing was looked up for the answer of ${agent.id} that was kept`);
+  const answer: TurnAnswer = {
+    ...lookedUp,
+    folders: { ...folders, ...lookedUp.folders },
     text,
     denials,
     ...(fingerprint && { fingerprint }),
-    folders: { ...folders, ...signal.folders[agent.id] },
-    files: signal.files?.[agent.id] ?? {},
-    results: signal.results?.[agent.id] ?? {},
-    workflows: signal.workflows?.[agent.id] ?? {},
-    matches: signal.matches?.[agent.id] ?? [],
-    evaluated: signal.evaluated?.[agent.id] ?? { folders: {} },
-    scope: signal.scopes?.[agent.id] ?? signal.scope,
     at,
   };
   const followed = followAnswer(run, agent, answer);

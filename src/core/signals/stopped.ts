@@ -1,7 +1,7 @@
-import type { Step } from '../event.ts';
-import type { Run } from '../run.ts';
-import type { Stopped } from '../signal.ts';
-import { strongerStop } from '../status.ts';
+import type { Step } from '../run/event.ts';
+import type { Run } from '../run/run.ts';
+import { strongerStop } from '../run/status.ts';
+import type { Stopped } from './signal.ts';
 
 /** Stops the run: no new turn is started, and running turns come to their end. */
 export function handleStopped(run: Run, { at, by }: Stopped): Step {

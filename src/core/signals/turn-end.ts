@@ -1,24 +1,32 @@
-import { type Agent, type RunningTurn, recordedTurn, turnSessionOf, withTurnSession } from '../agent.ts';
-import { mergeDenials } from '../denials.ts';
-import type { Event, Step, TurnEnded } from '../event.ts';
-import type { FailureKind } from '../failure.ts';
-import { finishCancelled } from '../join.ts';
-import { addMicros, believableCost, type CostReport, enterCost, microsToUsd } from '../ledger.ts';
-import type { Session } from '../position.ts';
-import { getAgent, type Run, withAgent } from '../run.ts';
-import type { TurnInterruption } from '../said.ts';
-import { leftToSay } from '../say.ts';
-import { strongerStop } from '../status.ts';
-import { addTokens, splitCost, sumTokens } from '../tokens.ts';
+import type { FailureKind } from '../../language/failure.ts';
+import type { Session } from '../../language/position.ts';
+import { finishCancelled } from '../joins/join.ts';
+import { type Agent, type RunningTurn, recordedTurn, turnSessionOf, withTurnSession } from '../run/agent.ts';
+import { mergeDenials } from '../run/denials.ts';
+import type { Event, Step, TurnEnded } from '../run/event.ts';
+import {
+  addMicros,
+  believableCost,
+  type CostReport,
+  coverUnknown,
+  enterCost,
+  microsToUsd,
+  noteUnknown,
+} from '../run/ledger.ts';
+import { getAgent, type Run, withAgent } from '../run/run.ts';
+import type { TurnInterruption } from '../run/said.ts';
+import { leftToSay } from '../run/say.ts';
+import { strongerStop } from '../run/status.ts';
+import { addTokens, splitCost, sumTokens } from '../run/tokens.ts';
 
 /** A run after the end of a turn, before anything is done about how it ended. */
 export interface FinishedTurn {
   readonly run: Run;
   readonly agent: Agent;
   readonly turn: RunningTurn;
-  /** Whether a join needed the agent no more, so that it does not matter how the turn ended. */
+  /** True if a join needed the agent no more, so that it does not matter how the turn ended. */
   readonly isCancelled: boolean;
-  /** What a person wants instead of it, if it was interrupted: then it does not matter either. */
+  /** The person's request, if the turn was interrupted: then the answer does not matter either. */
   readonly interruption: TurnInterruption | null;
   readonly events: readonly Event[];
 }
@@ -27,10 +35,12 @@ interface TurnReport {
   readonly agent: string;
   readonly at: number;
   readonly cost: CostReport | null;
-  /** Whether the conversation of the turn exists and can be continued. */
+  /** True if the conversation of the turn exists and can be continued. */
   readonly sessionKept: boolean;
   /** The conversation that Claude Code used instead of the one that it was given, if any. */
   readonly reportedSession?: string | null;
+  /** The model that Claude Code reported, if nobody had named one. */
+  readonly model?: string | undefined;
   readonly failure: FailureKind | null;
   readonly denials: readonly string[];
   /** The texts that it has shown the user; left out if there are none. */
@@ -46,13 +56,18 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   const interruption = before.interruption?.turn === turn.number ? before.interruption : null;
   const isClaudeTurn = turn.session !== null;
   const sessionId = turn.session === null ? null : (report.reportedSession ?? turn.session.id);
-  const cost = report.cost === null ? null : believableCost(report.cost);
+  const isUnknown = report.cost?.kind === 'unknown';
+  const cost = report.cost === null ? null : believableCost(chargeFor(run, before, turn, report.cost));
   const estimated = cost?.kind === 'estimated';
   const canned = cost?.canned ?? false;
   const micros = cost?.micros ?? 0;
   const models = splitCost(micros, cost?.models ?? []);
   const tokens = sumTokens(models);
-  const session = sessionId === null || !report.sessionKept ? turnSessionOf(before) : openSession(sessionId);
+  const sessionBefore = turnSessionOf(before);
+  const session =
+    sessionId === null || !report.sessionKept
+      ? sessionBefore
+      : openSession(sessionId, sessionBefore?.model ?? report.model);
   const agent: Agent = {
     ...withTurnSession(before, session),
     costMicros: addMicros(before.costMicros, micros),
@@ -60,18 +75,22 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     stateTokens: models.length === 0 ? before.stateTokens : addTokens(before.stateTokens, tokens),
     denied: mergeDenials(before.denied, report.denials),
     interruption: null,
-    said: leftToSay(before, turn.number, sessionId !== null && report.sessionKept),
+    messages: leftToSay(before, turn.number, sessionId !== null && report.sessionKept),
   };
-  const ledger =
+  const evaluator = agent.evaluation?.file ?? null;
+  const entered =
     isClaudeTurn && cost !== null
       ? enterCost(run.ledger, agent.state, { micros, estimated, canned, tokens })
       : run.ledger;
+  const ledger = isUnknown
+    ? noteUnknown(entered, { agent: agent.id, turn: turn.number, state: agent.state, evaluator, micros, canned })
+    : entered;
   const ended: TurnEnded = {
     kind: 'turn_ended',
     at: report.at,
     agent: agent.id,
     state: agent.state,
-    evaluator: agent.evaluation?.file ?? null,
+    evaluator,
     turn: turn.number,
     session: sessionId,
     costMicros: micros,
@@ -102,9 +121,18 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   };
 }
 
-const openSession = (id: string): Session => ({ kind: 'open', id });
+/** The charge for a turn: if its cost is unknown, the most that it may have cost. */
+const chargeFor = ({ ledger }: Run, { state }: Agent, { capMicros }: RunningTurn, cost: CostReport): CostReport =>
+  cost.kind === 'unknown' ? coverUnknown(ledger, state, capMicros, cost) : cost;
 
-/** What comes after the last turn of an agent that a join needed no more. */
+/** The model of its first turn counts: what is cached of the conversation was paid for with that. */
+const openSession = (id: string, model: string | undefined): Session => ({
+  kind: 'open',
+  id,
+  ...(model !== undefined && { model }),
+});
+
+/** The end of an agent that a join no longer needs. */
 export function afterCancelled({ run, agent, events }: FinishedTurn, at: number): Step {
   const next = finishCancelled(run, agent.id, at);
   return { run: next.run, events: [...events, ...next.events] };
@@ -117,14 +145,14 @@ function refusedCostWarning({ at, agent, state }: TurnEnded, cost: CostReport | 
   return [{ kind: 'warning', at, agent, state, message }];
 }
 
-/** Warns that Claude Code went on in another conversation than it was told to. */
+/** Warns that Claude Code continued in another conversation than it was told to. */
 function otherSessionWarning({ at, agent, state }: TurnEnded, { reportedSession }: TurnReport): readonly Event[] {
   if (reportedSession == null) return [];
-  const message = `${state}: Claude Code used the conversation ${reportedSession} instead of the one it was given; the agent goes on in that one`;
+  const message = `${state}: Claude Code used the conversation ${reportedSession} instead of the one it was given; the agent continues in that one`;
   return [{ kind: 'warning', at, agent, state, message }];
 }
 
-/** Whether the budget is used up. */
+/** True if the budget is used up. */
 export function isOverBudget({ options, ledger }: Run): boolean {
   return options.budgetMicros !== null && ledger.spentMicros >= options.budgetMicros;
 }

@@ -1,10 +1,10 @@
-import type { Event, Step } from '../event.ts';
-import { getAgent, type Run, withAgent } from '../run.ts';
-import type { Unrecorded, UnrecordedTurn } from '../signal.ts';
+import type { Event, Step } from '../run/event.ts';
+import { getAgent, type Run, withAgent } from '../run/run.ts';
+import type { Unrecorded, UnrecordedTurn } from './signal.ts';
 import { recordTurnEnd } from './turn-end.ts';
 
 /**
- * Enters turns that the journal has no record of, so that the agent goes on with the number after theirs; or pauses the agent
+ * Enters turns that the journal has no record of, so that the agent continues with the number after theirs; or pauses the agent
  * until the user wants that, because what these turns did may be done again.
  */
 export function handleUnrecorded(run: Run, { agent: id, at, message, turns, enter }: Unrecorded): Step {

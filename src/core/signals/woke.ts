@@ -1,7 +1,7 @@
-import type { Step } from '../event.ts';
-import { timeOutJoin } from '../join.ts';
-import { getAgent, type Run, withAgent } from '../run.ts';
-import type { Woke } from '../signal.ts';
+import { timeOutJoin } from '../joins/join.ts';
+import type { Step } from '../run/event.ts';
+import { getAgent, type Run, withAgent } from '../run/run.ts';
+import type { Woke } from './signal.ts';
 
 /** Lets an agent try again, or gives up its join. A hold that has passed is lifted for all agents. */
 export function handleWoke(run: Run, { agent: id, at }: Woke): Step {

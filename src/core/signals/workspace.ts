@@ -1,10 +1,10 @@
-import type { Agent } from '../agent.ts';
-import type { Event, Step } from '../event.ts';
-import type { Position } from '../position.ts';
-import { getAgent, type Run } from '../run.ts';
-import { deriveAgentsStatus, strongerStop } from '../status.ts';
-import { parseWorkspace, type WorkspacePlace } from '../workspace.ts';
-import type { WorkspaceLeft, WorkspaceMade, WorkspaceRefused } from '../workspace-signal.ts';
+import type { Position } from '../../language/position.ts';
+import type { Agent } from '../run/agent.ts';
+import type { Event, Step } from '../run/event.ts';
+import { getAgent, type Run } from '../run/run.ts';
+import { deriveAgentsStatus, isLeavingWorkspace, strongerStop } from '../run/status.ts';
+import { parseWorkspace, type WorkspacePlace } from '../run/workspace.ts';
+import type { WorkspaceLeft, WorkspaceMade, WorkspaceRefused } from './workspace-signal.ts';
 
 /** The event of a clone that is looked for or made before anything else happens; none if the run has none. */
 export function openingEvent({ workspace, options }: Run, at: number): readonly Event[] {
@@ -15,12 +15,12 @@ export function openingEvent({ workspace, options }: Run, at: number): readonly 
 
 /** The event of a clone that is looked at because the run has come to rest. */
 export function leavingWorkspaceEvent({ workspace }: Run, at: number): readonly Event[] {
-  if (workspace?.kind !== 'made') return [];
+  if (workspace === null || workspace.place === null) return [];
   const { path, branch } = workspace.place;
   return [{ kind: 'workspace_leaving', at, path, branch }];
 }
 
-/** The clone of a run that is resumed: opened again if somebody goes on in it, else left once more if it is not pushed. */
+/** The clone of a run that is resumed: opened again if somebody continues in it, else left once more if it is not pushed. */
 export function reopenWorkspace(run: Run): Run {
   const { workspace, options } = run;
   if (workspace === null) return run;
@@ -31,39 +31,54 @@ export function reopenWorkspace(run: Run): Run {
   return isUnpushed(run) ? { ...run, workspace: { kind: 'made', place } } : run;
 }
 
-/** Whether the clone of a run may hold something that nobody has pushed. */
+/** True if the clone of a run may hold something that nobody has pushed. */
 export const isUnpushed = ({ workspace }: Run): boolean =>
-  workspace?.kind === 'made' || (workspace?.kind === 'left' && !workspace.content.pushed);
+  workspace !== null &&
+  workspace.place !== null &&
+  !(workspace.kind === 'left' && (workspace.content.pushed || workspace.content.discarded === true));
 
-/** Lets the agents of a run work in its clone. If the run has come to rest meanwhile, the next resume finds the clone. */
+/** The content of a clone that was made after its run had stopped; the next resume finds it. */
+const UNUSED = { kept: true, commits: 0, dirty: false, pushed: true };
+
+/** Lets the agents of a run work in its clone, or leaves it if they have all ended meanwhile. */
 export function handleWorkspaceMade(run: Run, { at, place, warning }: WorkspaceMade): Step {
   const { workspace, agents } = run;
   if (workspace?.kind !== 'wanted') throw new Error('the run waits for no workspace');
-  const kind = run.status === 'running' ? 'made' : 'wanted';
   // Before it was made, agents were to be in the folder of the user; after a move to another machine, it was elsewhere.
   const from = workspace.place?.path ?? run.startFolder;
   const moved = {
     startFolder: place.path,
-    workspace: { kind, place } as const,
+    workspace:
+      run.status === 'running'
+        ? ({ kind: 'made', place } as const)
+        : ({ kind: 'left', place, content: UNUSED } as const),
     agents: moveAgents(agents, from, place),
   };
+  const next = { ...run, ...moved };
   return {
-    run: { ...run, ...moved },
-    events: [{ kind: 'workspace_opened', at, ...place, from }, ...warn(run, at, warning)],
+    run: next,
+    events: [
+      { kind: 'workspace_opened', at, ...place, from },
+      ...warn(run, at, warning),
+      ...(isLeavingWorkspace(next) ? leavingWorkspaceEvent(next, at) : []),
+    ],
   };
 }
 
 /** Stops a run before it has cost anything. A resume tries to make the clone again. */
 export function handleWorkspaceRefused(run: Run, { at, message }: WorkspaceRefused): Step {
-  if (run.status !== 'running') return { run, events: [] };
+  // Leaving the clone tells what became of it.
+  if (run.status !== 'running' || isLeavingWorkspace(run)) return { run, events: [] };
   return stopFor(run, message, at);
 }
 
 /** Lets a run end whose clone has been looked at; if something could not be pushed, a resume tries that again. */
 export function handleWorkspaceLeft(run: Run, { at, content, problem, warning }: WorkspaceLeft): Step {
   const { workspace } = run;
-  if (workspace?.kind !== 'made') throw new Error('the run has no workspace to leave');
-  const { place } = workspace;
+  const place = workspace?.place ?? null;
+  if (place === null) throw new Error('the run has no workspace to leave');
+  // Somebody has answered meanwhile, or said something: it is left again when the agents that are at work now have ended.
+  if (deriveAgentsStatus(run) === 'running') return { run: { ...run, workspace: { kind: 'made', place } }, events: [] };
   const { path, branch, remote } = place;
   const left: Run = { ...run, workspace: { kind: 'left', place, content } };
   const events: readonly Event[] = [

@@ -1,10 +1,10 @@
-import { finishAgent } from '../end-agent.ts';
-import type { Event, Step } from '../event.ts';
-import { getAgent, type Run, withAgent } from '../run.ts';
-import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from '../signal.ts';
-import { placeOf } from '../worktree.ts';
+import { finishAgent } from '../answers/end-agent.ts';
+import type { Event, Step } from '../run/event.ts';
+import { getAgent, type Run, withAgent } from '../run/run.ts';
+import { placeOf } from '../run/worktree.ts';
+import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from './signal.ts';
 
-/** Lets a worker begin in the worktree that was made for it, or go on in the one that it has left. */
+/** Lets a worker begin in the worktree that was made for it, or continue in the one that it has left. */
 export function handleWorktreeMade(run: Run, signal: WorktreeMade): Step {
   const { agent: id, at, place, cwd: first, home, warning } = signal;
   const agent = getAgent(run, id);
@@ -15,7 +15,7 @@ export function handleWorktreeMade(run: Run, signal: WorktreeMade): Step {
   const isMissed = warning !== undefined && worktree?.kind === 'closed' && worktree.kept;
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
   return {
-    run: withAgent(run, { ...agent, cwd, worktree: { kind: 'made', ...place }, home: home ?? agent.home, phase }),
+    run: withAgent(run, { ...agent, cwd, worktree: { kind: 'made', ...place }, node: home ?? agent.node, phase }),
     events: [
       { kind: 'worktree_opened', at, agent: id, state, ...place, cwd, ...(home && { home }) },
       ...(isMissed ? [{ kind: 'warning', at, agent: id, state, message: warning } as const] : []),

@@ -1,4 +1,4 @@
-import { WHOLE_FILE } from '../../core/text-position.ts';
+import { WHOLE_FILE } from '../../language/text/text-position.ts';
 import { defineRule } from '../rule.ts';
 
 /** There is more than one state to start in. */

@@ -1,4 +1,4 @@
-import { fileInWorkflow } from '../../core/named-workflows.ts';
+import { fileInWorkflow } from '../../language/named-workflows.ts';
 import { defineNameRule } from '../unresolved-names.ts';
 
 /** A name without extension could be a prompt or a script. */

@@ -1,8 +1,8 @@
-import { isBuiltInAttribute } from '../../core/tag.ts';
-import { hasUnknownPart, UNKNOWN } from '../../core/tag-mentions.ts';
-import { isAttributeWord, TRANSITIONS, takesAttribute } from '../../core/transitions/index.ts';
-import type { Transition } from '../../core/transitions/transition.ts';
-import { variableNameProblem } from '../../core/variables.ts';
+import { isBuiltInAttribute } from '../../language/tags/tag.ts';
+import { hasUnknownPart, UNKNOWN } from '../../language/tags/tag-mentions.ts';
+import { isAttributeWord, TRANSITIONS, takesAttribute } from '../../language/transitions/index.ts';
+import type { Transition } from '../../language/transitions/transition.ts';
+import { variableNameProblem } from '../../language/variable-names.ts';
 import { NO_TEMPLATE_HINT } from '../messages.ts';
 import { defineTagRule } from '../rule.ts';
 
@@ -11,7 +11,7 @@ export const badAttribute = defineTagRule(
   { id: 'bad-attribute', level: 'error' },
   ({ name, tag }, { kind }, { workflow }) => {
     const { variables, findProblem }: Transition = TRANSITIONS[name];
-    // What is only known in a run is not judged.
+    // Values known only at run time are not judged.
     const isKnown = !Object.values(tag.attributes).some(hasUnknownPart);
     const ownProblem = isKnown ? findProblem?.({ attributes: tag.attributes, body: tag.body || '…' }) : undefined;
     const isTwice = tag.attributes.cd !== undefined && isAttributeWord(name, 'worktree', tag.attributes.worktree);

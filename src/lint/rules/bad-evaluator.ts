@@ -1,6 +1,6 @@
-import { workflowNameOf } from '../../core/named-workflows.ts';
 import { findEvaluatorProblems } from '../../graph/evaluator-problems.ts';
 import { sourceScope } from '../../graph/workflow-source.ts';
+import { workflowNameOf } from '../../language/named-workflows.ts';
 import { defineRule } from '../rule.ts';
 
 /** An evaluator cannot do what it says; Raymond refuses to run the workflow. */

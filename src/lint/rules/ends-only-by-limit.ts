@@ -10,6 +10,6 @@ export const endsOnlyByLimit = defineRule({ id: 'ends-only-by-limit', level: 'wa
   }),
 );
 
-/** Whether the workflow can end on another path. */
+/** True if the workflow can end on another path. */
 const canEnd = ({ graph, proof }: RuleContext): boolean =>
   graph.entry !== null && proof.ends.ends[proof.flow.numberOf(graph.entry)] === true;

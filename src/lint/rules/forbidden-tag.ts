@@ -1,13 +1,13 @@
-import { fileInWorkflow } from '../../core/named-workflows.ts';
-import { namedStates, type Policy, type PolicyEntry } from '../../core/policy.ts';
-import { formatPolicyTag } from '../../core/reminder.ts';
-import { STATE_ATTRIBUTES } from '../../core/tag.ts';
-import { hasUnknownPart } from '../../core/tag-mentions.ts';
-import { startsWorkers, TRANSITIONS, takesAttribute } from '../../core/transitions/index.ts';
 import { findForkContinuations, permitsTag } from '../../graph/edges.ts';
 import { uniqueBy } from '../../graph/group-by.ts';
 import type { PlacedTag, StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
+import { fileInWorkflow } from '../../language/named-workflows.ts';
+import { namedStates, type Policy, type PolicyEntry } from '../../language/policy.ts';
+import { formatPolicyTag } from '../../language/reminder.ts';
+import { STATE_ATTRIBUTES } from '../../language/tags/tag.ts';
+import { hasUnknownPart } from '../../language/tags/tag-mentions.ts';
+import { startsWorkers, TRANSITIONS, takesAttribute } from '../../language/transitions/index.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
 import { quoteTagWithAttributes } from '../messages.ts';
 import { defineStateRule, type RuleContext, type RuleFinding } from '../rule.ts';
@@ -84,7 +84,7 @@ function isExact({ name, tag }: PlacedTag, names: StateResolver): boolean {
   );
 }
 
-/** Whether the policy of a prompt permits a tag: a fork without `next` if it does so with one that stands beside it. */
+/** True if the policy of a prompt permits a tag: a fork without `next` if it does so with one that stands beside it. */
 function isPermitted({ name, tag }: PlacedTag, policy: Policy, analysis: StateAnalysis, names: StateResolver): boolean {
   const entries = policy.filter((entry) => entry.tag === name);
   const isOpenFork = startsWorkers(name) && tag.attributes.next === undefined;

@@ -1,5 +1,5 @@
-import { isPrompt, stem } from '../../core/state-names.ts';
 import type { WorkflowSource } from '../../graph/workflow-source.ts';
+import { isPrompt, stem } from '../../language/state-names.ts';
 import { defineNameRule } from '../unresolved-names.ts';
 
 /** A state exists only as a script for another system, or is named as if it did. */

@@ -1,7 +1,7 @@
-import { didYouMean } from '../../core/nearest.ts';
-import { isBuiltInAttribute } from '../../core/tag.ts';
-import { UNKNOWN } from '../../core/tag-mentions.ts';
-import { isAttributeWord, TRANSITIONS } from '../../core/transitions/index.ts';
+import { isBuiltInAttribute } from '../../language/tags/tag.ts';
+import { UNKNOWN } from '../../language/tags/tag-mentions.ts';
+import { didYouMean } from '../../language/text/nearest.ts';
+import { isAttributeWord, TRANSITIONS } from '../../language/transitions/index.ts';
 import { defineTagRule } from '../rule.ts';
 import { findMisspeltAttribute } from './missing-attribute.ts';
 

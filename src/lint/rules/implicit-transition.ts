@@ -1,7 +1,7 @@
-import { implicitTag, namedStates } from '../../core/policy.ts';
-import { formatPolicyTag } from '../../core/reminder.ts';
-import { WHOLE_FILE } from '../../core/text-position.ts';
-import { startsWorkers } from '../../core/transitions/index.ts';
+import { implicitTag, namedStates } from '../../language/policy.ts';
+import { formatPolicyTag } from '../../language/reminder.ts';
+import { WHOLE_FILE } from '../../language/text/text-position.ts';
+import { startsWorkers } from '../../language/transitions/index.ts';
 import { defineStateRule } from '../rule.ts';
 
 /** A state makes its only transition even if the agent does not say it. */
@@ -11,6 +11,8 @@ export const implicitTransition = defineStateRule(
     const { names } = analysis;
     const { policy } = analysis.source.state.rules;
     const [entry] = policy;
+    // A script has to print its tag.
+    if (analysis.kind === 'script') return [];
     if (analysis.broken || entry === undefined || implicitTag(policy) === undefined) return [];
     if (graph.mereEvaluators.has(analysis.file)) return [];
     if (namedStates(entry).some(([, name]) => names.resolve(name).kind !== 'found')) return [];

@@ -1,8 +1,8 @@
-import { namedStates } from '../../core/policy.ts';
-import type { FileFinding } from '../../core/state.ts';
-import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
-import { isWorkflowTag, startsWorkers } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { namedStates } from '../../language/policy.ts';
+import type { FileFinding } from '../../language/state.ts';
+import { type TextPosition, WHOLE_FILE } from '../../language/text/text-position.ts';
+import { isWorkflowTag, startsWorkers } from '../../language/transitions/index.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 import { findUselessGuards } from '../useless-guards.ts';
 

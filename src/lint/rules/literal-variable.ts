@@ -1,5 +1,5 @@
-import { STATE_ATTRIBUTES, type Tag } from '../../core/tag.ts';
-import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import { STATE_ATTRIBUTES, type Tag } from '../../language/tags/tag.ts';
+import { type TagName, TRANSITIONS } from '../../language/transitions/index.ts';
 import { DOUBLE_QUOTES_HINT, quoteTag } from '../messages.ts';
 import { defineStateRule } from '../rule.ts';
 
@@ -27,7 +27,7 @@ function collectHandedTexts(name: TagName, { body, attributes }: Tag): readonly 
   return TRANSITIONS[name].body === 'text' ? [body, ...defined] : defined;
 }
 
-/** Whether a script or Raymond sets a variable. */
+/** True if a script or Raymond sets a variable. */
 const isSetBy = (script: string, name: string): boolean =>
   name.startsWith('RAYMOND_') ||
   new RegExp(`(?:^|[\\s;({])${name}\\+?=|\\bfor ${name}\\b`, 'm').test(script) ||

@@ -1,5 +1,5 @@
-import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
-import { isWorkflowTag, TAG_NAMES, takesAttribute } from '../../core/transitions/index.ts';
+import { BUILT_IN_ATTRIBUTES } from '../../language/tags/tag.ts';
+import { isWorkflowTag, TAG_NAMES, takesAttribute } from '../../language/transitions/index.ts';
 import { defineTagRule } from '../rule.ts';
 import { findSwappedAttribute } from './missing-attribute.ts';
 

@@ -1,12 +1,12 @@
-import { nearest } from '../../core/nearest.ts';
-import { type BuiltInAttribute, isBuiltInAttribute, type Tag } from '../../core/tag.ts';
-import { comparePositions, type TextPosition } from '../../core/text-position.ts';
-import { isContinuation, startsWorkers, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations } from '../../graph/edges.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { type BuiltInAttribute, isBuiltInAttribute, type Tag } from '../../language/tags/tag.ts';
+import { nearest } from '../../language/text/nearest.ts';
+import { comparePositions, type TextPosition } from '../../language/text/text-position.ts';
+import { isContinuation, startsWorkers, type TagName, TRANSITIONS } from '../../language/transitions/index.ts';
 import { defineTagRule } from '../rule.ts';
 
-/** A call does not say where it returns to, a fork where its parent goes on, or a question where its answer goes. */
+/** A call does not say where it returns to, a fork where its parent continues, or a question where its answer goes. */
 export const missingAttribute = defineTagRule(
   { id: 'missing-attribute', level: 'error', supersedes: ['unreachable-state'] },
   ({ name, tag, at }, analysis) =>
@@ -43,7 +43,7 @@ export function findMisspeltAttribute(key: string, { name, attributes }: Tag): s
   return Object.keys(attributes).find((each) => !isBuiltInAttribute(name, each) && nearest(each, [key]) !== undefined);
 }
 
-/** An attribute that names the state to go on in, on a tag that has another word for it. */
+/** An attribute that names the state to continue in, on a tag that has another word for it. */
 interface SwappedAttribute {
   readonly wrong: 'return' | 'next';
   readonly right: 'return' | 'next';
@@ -59,7 +59,7 @@ export function findSwappedAttribute(name: TagName, { attributes }: Tag): Swappe
   return right === undefined || state === '' || attributes[right] !== undefined ? undefined : { wrong, right, state };
 }
 
-/** Whether there is a way through a script on which no other tag follows this fork. */
+/** True if there is a way through a script on which no other tag follows this fork. */
 function canEndAlone(at: TextPosition, { paths, positionAt, tags }: StateAnalysis): boolean {
   const isUnfollowed = paths?.outputs.some((output) => {
     return output.kind === 'forks' && output.continuation === null && comparePositions(positionAt(output.at), at) === 0;

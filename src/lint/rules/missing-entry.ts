@@ -1,6 +1,6 @@
-import { isStateFile } from '../../core/state-names.ts';
-import { WHOLE_FILE } from '../../core/text-position.ts';
 import type { WorkflowSource } from '../../graph/workflow-source.ts';
+import { isStateFile } from '../../language/state-names.ts';
+import { WHOLE_FILE } from '../../language/text/text-position.ts';
 import { defineRule } from '../rule.ts';
 import { hintForForeign } from './foreign-state.ts';
 import { correctEnding } from './missing-state.ts';

@@ -1,7 +1,7 @@
-import { fileInWorkflow, workflowNameOf } from '../../core/named-workflows.ts';
-import { isStateFile } from '../../core/state-names.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { sourceScope } from '../../graph/workflow-source.ts';
+import { fileInWorkflow, workflowNameOf } from '../../language/named-workflows.ts';
+import { isStateFile } from '../../language/state-names.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
 import { DOUBLE_QUOTES_HINT, NO_TEMPLATE_HINT } from '../messages.ts';
 import type { RuleContext } from '../rule.ts';

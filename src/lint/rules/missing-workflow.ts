@@ -1,8 +1,8 @@
-import type { TextPosition } from '../../core/text-position.ts';
-import { isWorkflowTag } from '../../core/transitions/index.ts';
 import { uniqueBy } from '../../graph/group-by.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { findSpecsInRules } from '../../graph/workflow-mentions.ts';
+import type { TextPosition } from '../../language/text/text-position.ts';
+import { isWorkflowTag } from '../../language/transitions/index.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
 import { quoteTag } from '../messages.ts';
 import { defineStateRule, type LintLevel, levelForTag } from '../rule.ts';

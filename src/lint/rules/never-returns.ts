@@ -1,6 +1,6 @@
-import { WHOLE_FILE } from '../../core/text-position.ts';
 import type { EndlessCycle } from '../../graph/endless-cycles.ts';
 import type { PathStep } from '../../graph/reachability.ts';
+import { WHOLE_FILE } from '../../language/text/text-position.ts';
 import { namesOf } from '../cycle-findings.ts';
 import { collapseAnyState, formatStepPath } from '../messages.ts';
 import { defineRule, type RuleFinding } from '../rule.ts';

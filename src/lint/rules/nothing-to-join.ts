@@ -1,5 +1,5 @@
-import { hasUnknownPart } from '../../core/tag-mentions.ts';
-import { startsWorkers } from '../../core/transitions/index.ts';
+import { hasUnknownPart } from '../../language/tags/tag-mentions.ts';
+import { startsWorkers } from '../../language/transitions/index.ts';
 import { defineTagRule, type RuleContext } from '../rule.ts';
 
 /** A join waits for workers that nothing in the workflow starts, or for a group that none of them has. */
@@ -22,7 +22,7 @@ export const nothingToJoin = defineTagRule({ id: 'nothing-to-join', level: 'warn
   return [{ message: `no fork of this workflow sets group="${group}"`, hint }];
 });
 
-/** Whether a fork may start workers of this group. */
+/** True if a fork may start workers of this group. */
 function mayHaveGroup(group: string, { analyses }: RuleContext): boolean {
   return analyses
     .flatMap(({ expandedTags, unclosedTags }) => [...expandedTags, ...unclosedTags])

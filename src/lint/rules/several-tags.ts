@@ -1,6 +1,6 @@
 import type { TagConflict } from '../../bash/path-outputs.ts';
-import { readTagMentions } from '../../core/tag-mentions.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { readTagMentions } from '../../language/tags/tag-mentions.ts';
 import { defineStateRule, type RuleFinding } from '../rule.ts';
 
 /** A script can print two tags that exclude each other, or a prompt shows two such forks side by side. */
@@ -22,7 +22,8 @@ export const severalTags = defineStateRule(
 function findDisagreeingForks(analysis: StateAnalysis): readonly Omit<RuleFinding, 'file'>[] {
   if (analysis.kind !== 'prompt') return [];
   const { text } = analysis.source.state;
-  const { tags } = readTagMentions(text);
+  // Tags that do not count, because the transition is forced, do not disagree either.
+  const { tags } = analysis.tags.length === 0 ? { tags: [] } : readTagMentions(text);
   return tags.flatMap((second, index): Omit<RuleFinding, 'file'>[] => {
     const first = tags[index - 1];
     if (first === undefined || !ONE_FORK.test(text.slice(first.offset, second.offset))) return [];

@@ -1,6 +1,6 @@
-import type { TextPosition } from '../../core/text-position.ts';
-import { TRANSITIONS } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import type { TextPosition } from '../../language/text/text-position.ts';
+import { TRANSITIONS } from '../../language/transitions/index.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
 import { defineStateRule, levelForTag, type RuleFinding } from '../rule.ts';
 

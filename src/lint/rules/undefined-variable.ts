@@ -1,9 +1,3 @@
-import { SAFE_NAME_PREFIX } from '../../core/environment-names.ts';
-import { blank } from '../../core/markup.ts';
-import { nearest } from '../../core/nearest.ts';
-import { UNKNOWN } from '../../core/tag-mentions.ts';
-import { startsWorkers } from '../../core/transitions/index.ts';
-import { RUN_VARIABLES } from '../../core/variables.ts';
 import { filesOf } from '../../graph/graph.ts';
 import { uniqueBy } from '../../graph/group-by.ts';
 import { findCodeBlocks } from '../../graph/prompt-tags.ts';
@@ -15,36 +9,47 @@ import {
   findVariableUses,
   type VariableUse,
 } from '../../graph/variables.ts';
+import { SAFE_NAME_PREFIX } from '../../language/environment-names.ts';
+import { UNKNOWN } from '../../language/tags/tag-mentions.ts';
+import { blank } from '../../language/text/markup.ts';
+import { nearest } from '../../language/text/nearest.ts';
+import { startsWorkers } from '../../language/transitions/index.ts';
+import { RUN_VARIABLES } from '../../language/variable-names.ts';
 import { findUnsetOnArrival } from '../arrival-variables.ts';
 import { collapseAnyState, formatStepPath } from '../messages.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
-import { findScriptVariableUses } from '../script-variables.ts';
+import { findForkVariableUses, findScriptVariableUses } from '../script-variables.ts';
 
 /** Variables that every state has, or that `undefined-result` checks; `error` only states have that a guard leads to. */
 const BUILT_IN_VARIABLES = Object.keys(RUN_VARIABLES).filter((name) => name !== 'error');
 
 /** A `{{variable}}` is not set on some path to its state, or a script uses a variable that nothing sets. */
 export const undefinedVariable = defineRule({ id: 'undefined-variable', level: 'warning' }, (context) => [
-  ...findUnsetInPrompts(context),
+  ...findUnsetOnPaths(context),
   ...findUnsetOnArrival(context),
   ...context.analyses.flatMap(findUnsetInScript),
 ]);
 
-function findUnsetInPrompts(context: RuleContext): readonly RuleFinding[] {
+function findUnsetOnPaths(context: RuleContext): readonly RuleFinding[] {
   const { graph, proof, analyses, analysisOf, workflow } = context;
   if (graph.entry === null) return [];
+  const setByForks = new Set(
+    graph.edges.flatMap(({ variables }) => variables).filter((name) => !name.includes(UNKNOWN)),
+  );
   const uses = analyses.flatMap((analysis) => {
-    if (analysis.kind !== 'prompt' || analysis.broken || !context.isReached(analysis.file)) return [];
+    if (analysis.broken || !context.isReached(analysis.file)) return [];
     // An evaluator has the variables of every state that it evaluates.
     if (graph.mereEvaluators.has(analysis.file)) return [];
-    const used = findVariableUses(analysis.source.state.text).filter(({ name }) => !BUILT_IN_VARIABLES.includes(name));
+    const { text } = analysis.source.state;
+    // A script has variables of its own: only those that a fork sets are looked at.
+    const used =
+      analysis.kind === 'prompt'
+        ? findVariableUses(text).filter(({ name }) => !BUILT_IN_VARIABLES.includes(name))
+        : findForkVariableUses(analysis.file, text, setByForks);
     return uniqueBy(used, ({ name }) => name).map((use) => ({ analysis, use }));
   });
   if (uses.length === 0) return [];
   const defined = findDefinedVariables(proof, analysisOf, workflow.variables, new Set(uses.map(({ use }) => use.name)));
-  const setByForks = new Set(
-    graph.edges.flatMap(({ variables }) => variables).filter((name) => !name.includes(UNKNOWN)),
-  );
   const forks = graph.edges.some(({ tag }) => startsWorkers(tag));
   const guarded = new Set(graph.edges.flatMap(({ guard, to }) => (guard === null || to === null ? [] : filesOf(to))));
   return uses.flatMap(({ analysis, use }): RuleFinding[] => {
@@ -63,7 +68,7 @@ const MAX_NAMED = 3;
 
 type FindingText = Pick<RuleFinding, 'message' | 'hint' | 'path' | 'level'>;
 
-/** Whether a prompt has a variable only in code blocks, where it may be part of an example. */
+/** True if a prompt has a variable only in code blocks, where it may be part of an example. */
 const isOnlyInCode = ({ name }: VariableUse, text: string): boolean =>
   findVariableUses(blank(text, findCodeBlocks(text))).every((use) => use.name !== name);
 
@@ -79,7 +84,7 @@ function describeUnsetAnywhere(
       message: 'nothing sets {{error}}: no guard leads here',
       hint: 'Only the state that a guard leads to (`on` in the frontmatter) has it.',
     };
-  const nearestName = nearest(name, known);
+  const nearestName = name === 'run_id' ? 'workflow_id' : nearest(name, known);
   if (nearestName === undefined && isOnlyInCode(use, source.state.text)) {
     const message = `nothing sets {{${name}}}, which is in a code block`;
     return {
@@ -105,16 +110,17 @@ function describeUnsetAnywhere(
 /** Describes a variable that some agents have, but not on every path. */
 function describeUnsetHere(
   { name }: VariableUse,
-  { file }: StateAnalysis,
+  { file, kind }: StateAnalysis,
   context: RuleContext,
   defined: DefinedVariables,
 ): FindingText {
   const state = context.proof.flow.numberOf(file);
   const path = collapseAnyState(defined.pathWithout(state, name));
+  const shown = kind === 'prompt' ? `{{${name}}}` : `$${name}`;
   const message =
     path.length === 0
-      ? `{{${name}}} is not set in ${file}, where the run begins`
-      : `{{${name}}} is not set on this path to ${file}: ${formatStepPath(path, file)}`;
+      ? `${shown} is not set in ${file}, where the run begins`
+      : `${shown} is not set on this path to ${file}: ${formatStepPath(path, file)}`;
   const worker = path.findLast(({ how }) => how === 'worker');
   const hint =
     worker !== undefined
@@ -146,7 +152,7 @@ function findUnsetInScript(analysis: StateAnalysis): readonly RuleFinding[] {
   const uses = findScriptVariableUses(analysis.file, analysis.source.state.text);
   return uniqueBy(uses, ({ name }) => name).flatMap(({ offset, name }): RuleFinding[] => {
     if (SCRIPT_VARIABLES.includes(name) || name.startsWith(SAFE_NAME_PREFIX)) return [];
-    const meant = nearest(name, SCRIPT_VARIABLES);
+    const meant = name === 'RAYMOND_RUN_ID' ? RUN_VARIABLES.workflow_id : nearest(name, SCRIPT_VARIABLES);
     const message = `Raymond does not set \`${name}\`${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
     const hint =
       meant === undefined

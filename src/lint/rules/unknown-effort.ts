@@ -1,4 +1,4 @@
-import { findEffortProblem } from '../../core/claude-words.ts';
+import { findEffortProblem } from '../../language/claude-values.ts';
 import { findPreferences } from '../preferences.ts';
 import { defineStateRule } from '../rule.ts';
 

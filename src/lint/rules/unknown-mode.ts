@@ -1,5 +1,5 @@
-import { findPermissionModeProblem } from '../../core/claude-words.ts';
-import { WHOLE_FILE } from '../../core/text-position.ts';
+import { findPermissionModeProblem } from '../../language/claude-values.ts';
+import { WHOLE_FILE } from '../../language/text/text-position.ts';
 import { defineStateRule } from '../rule.ts';
 
 /** A state asks for a permission mode that Claude Code does not know. */

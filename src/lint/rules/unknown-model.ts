@@ -1,4 +1,4 @@
-import { findModelProblem } from '../../core/claude-words.ts';
+import { findModelProblem } from '../../language/claude-values.ts';
 import { findPreferences } from '../preferences.ts';
 import { defineStateRule } from '../rule.ts';
 

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../core/nearest.ts';
+import { didYouMean } from '../../language/text/nearest.ts';
 import { findAllowComments } from '../allow-comments.ts';
 import { defineStateRule } from '../rule.ts';
 

@@ -1,11 +1,11 @@
 import { readScriptTags } from '../../bash/script-tags.ts';
-import { blank, commentsOf, findRegions } from '../../core/markup.ts';
-import { editDistance, nearest } from '../../core/nearest.ts';
-import { toTagName } from '../../core/tag.ts';
-import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { readPromptTags } from '../../graph/prompt-tags.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
+import { toTagName } from '../../language/tags/tag.ts';
+import { blank, commentsOf, findRegions } from '../../language/text/markup.ts';
+import { editDistance, nearest } from '../../language/text/nearest.ts';
+import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../../language/transitions/index.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
 import { defineStateRule, levelForTag } from '../rule.ts';
 
@@ -90,7 +90,7 @@ function keepAnswerable(
   corrected += text.slice(from);
   const isState = (name: string): boolean => names.candidatesFor(name.trim()).length > 0;
   const tags =
-    kind === 'script' ? readScriptTags(file, corrected).tags : readPromptTags(corrected, rules.policy, isState).tags;
+    kind === 'script' ? readScriptTags(file, corrected).tags : readPromptTags(corrected, rules, isState).tags;
   const counting = new Set(tags.flatMap(({ offset, sure }) => (sure || kind === 'script' ? offset : [])));
   return unknownTags.filter((_, index) => counting.has(offsets[index] ?? -1));
 }

@@ -1,5 +1,5 @@
-import { editDistance, nearest } from '../../core/nearest.ts';
-import { WHOLE_FILE } from '../../core/text-position.ts';
+import { editDistance, nearest } from '../../language/text/nearest.ts';
+import { WHOLE_FILE } from '../../language/text/text-position.ts';
 import { defineStateRule } from '../rule.ts';
 
 /** Tools that Claude Code has or had. There are others, also from servers, so only names close to one of these are reported. */

@@ -1,14 +1,14 @@
-import { fileInWorkflow } from '../../core/named-workflows.ts';
-import { implicitTag, namedStates, type PolicyEntry } from '../../core/policy.ts';
-import { formatPolicyTag } from '../../core/reminder.ts';
-import { stem } from '../../core/state-names.ts';
-import { STATE_ATTRIBUTES } from '../../core/tag.ts';
-import { stripTags } from '../../core/tag-mentions.ts';
-import { WHOLE_FILE } from '../../core/text-position.ts';
-import { type TagName, TRANSITIONS, takesAttribute } from '../../core/transitions/index.ts';
 import { type Edge, targetsOf } from '../../graph/graph.ts';
 import { groupBy } from '../../graph/group-by.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { fileInWorkflow } from '../../language/named-workflows.ts';
+import { implicitTag, namedStates, type PolicyEntry } from '../../language/policy.ts';
+import { formatPolicyTag } from '../../language/reminder.ts';
+import { stem } from '../../language/state-names.ts';
+import { STATE_ATTRIBUTES } from '../../language/tags/tag.ts';
+import { stripTags } from '../../language/tags/tag-mentions.ts';
+import { WHOLE_FILE } from '../../language/text/text-position.ts';
+import { type TagName, TRANSITIONS, takesAttribute } from '../../language/transitions/index.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 
 /** A policy permits what the prompt never names, so that its agent learns of it only by a reminder. */
@@ -16,7 +16,8 @@ export const unmentionedEntry = defineRule({ id: 'unmentioned-entry', level: 'wa
   const edgesInto = groupBy(context.graph.edges, ({ to }) => (to?.kind === 'state' ? to.file : null));
   return context.analyses.flatMap((analysis): readonly RuleFinding[] => {
     const { rules, text } = analysis.source.state;
-    if (analysis.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
+    if (analysis.kind === 'script' || analysis.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined)
+      return [];
     const isTagged = createTagCheck(analysis);
     const overrides = context.graph.edges.filter(({ from, evaluator }) => from === analysis.file && evaluator !== null);
     const texts = collectTexts(analysis, edgesInto.get(analysis.file) ?? [], context);
@@ -25,7 +26,7 @@ export const unmentionedEntry = defineRule({ id: 'unmentioned-entry', level: 'wa
       const lacksPayload = typeof entry.payload === 'string' && !text.includes(entry.payload);
       const isMentioned = isTagged(entry.tag, states) || isMentionedIn(texts, entry.tag, states);
       if (!lacksPayload && (states.includes(undefined) || isMentioned)) return [];
-      // What only an evaluator decides on, the agent does not have to know.
+      // The agent need not know transitions that only an evaluator chooses.
       if (overrides.some((edge) => isSameTransition(edge, entry, states))) return [];
       const at = analysis.source.entries[index]?.at ?? WHOLE_FILE;
       const message = `the prompt never mentions \`${formatPolicyTag(entry)}\`, which its \`allowed_transitions\` permit`;
@@ -84,7 +85,7 @@ function collectTexts(
 /** The tags that continue a conversation. */
 const CONTINUING_TAGS: ReadonlySet<TagName> = new Set(['goto', 'join', 'call', 'call-workflow', 'ask']);
 
-/** Whether a text has the names of states, not counting tags of another kind; without states, the name of the tag. */
+/** True if a text has the names of states, not counting tags of another kind; without states, the name of the tag. */
 function isMentionedIn(text: string, tag: TagName, states: States): boolean {
   const isWordIn = (where: string): boolean => new RegExp(`\\b${tag}\\b`, 'i').test(where);
   if (states.length === 0) return isWordIn(text);
@@ -93,7 +94,7 @@ function isMentionedIn(text: string, tag: TagName, states: States): boolean {
   return files.every((file) => isNamedIn(file, shown) || isNamedIn(stem(file), shown));
 }
 
-/** Whether a name stands in a text by itself. Names in scripts that put no blanks between words may stand anywhere. */
+/** True if a name stands in a text by itself. Names in scripts that put no blanks between words may stand anywhere. */
 function isNamedIn(name: string, text: string): boolean {
   if (!text.includes(name) || !/^[\w.-]+$/.test(name)) return text.includes(name);
   return new RegExp(`(?<![\\w-]|[\\w-]\\.)${name.replaceAll('.', '\\.')}(?![\\w-]|\\.[\\w-])`).test(text);

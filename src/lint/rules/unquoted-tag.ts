@@ -1,4 +1,4 @@
-import { TAG_WORDS } from '../../core/transitions/index.ts';
+import { TAG_WORDS } from '../../language/transitions/index.ts';
 import { defineStateRule } from '../rule.ts';
 
 const UNQUOTED = new RegExp(`^[ \\t]*(?:echo|printf)[ \\t]+(?:-\\w+[ \\t]+)*<(${TAG_WORDS.join('|')})\\b`, 'gim');

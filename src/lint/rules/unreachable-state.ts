@@ -1,8 +1,8 @@
-import { workflowNameOf } from '../../core/named-workflows.ts';
-import { WHOLE_FILE } from '../../core/text-position.ts';
 import { filesOf, targetsOf } from '../../graph/graph.ts';
 import { groupBy } from '../../graph/group-by.ts';
 import { findStronglyConnected } from '../../graph/strongly-connected.ts';
+import { workflowNameOf } from '../../language/named-workflows.ts';
+import { WHOLE_FILE } from '../../language/text/text-position.ts';
 import { defineRule, type RuleContext } from '../rule.ts';
 
 /** Nothing leads to a state. */
@@ -14,8 +14,9 @@ export const unreachableState = defineRule({ id: 'unreachable-state', level: 'wa
     .filter(({ state }) => !graph.mereEvaluators.has(state))
     .map(({ state }) => proof.flow.numberOf(state));
   const unreached = new Set(nodes.filter((state) => !proof.reachIfCallsReturn.has(state)));
-  if (graph.entry === null || unreached.size === 0) return [];
   const successors = findSuccessors(context, unreached);
+  removeForeignEntries(unreached, workflow.foreignEntries?.map(proof.flow.numberOf) ?? [], successors);
+  if (graph.entry === null || unreached.size === 0) return [];
   // Of states that follow on each other, only the first is reported.
   const firsts = findFirstCycles([...unreached], successors);
   // If as many transitions lead nowhere, they may have been meant to lead to these states.
@@ -35,6 +36,13 @@ export const unreachableState = defineRule({ id: 'unreachable-state', level: 'wa
     return { file, at: WHOLE_FILE, message, hint, level, causes };
   });
 });
+
+/** Leaves out the states that other workflows enter, and those behind them. */
+function removeForeignEntries(unreached: Set<number>, entries: readonly number[], successors: Successors): void {
+  const found = new Set(entries);
+  for (const state of found) for (const next of successors(state)) found.add(next);
+  for (const state of found) unreached.delete(state);
+}
 
 /** Names of files that people keep beside a workflow. */
 const NOTES =

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { COST_GROUPS } from '../../events/cost-tally.ts';
-import { collectCosts, createCostDocument } from '../../runtime/costs.ts';
+import { collectCosts, createCostDocument } from '../../app/costs.ts';
+import { DOCUMENTS } from '../../documents/schemas.ts';
+import { COST_GROUPS } from '../../render/cost-tally.ts';
 import { defineRoute, type Route } from '../route.ts';
 
 /** The route of costs. */
@@ -15,10 +16,11 @@ export const COST_ROUTES: readonly Route[] = [
       project: z.string().optional(),
     }),
     responds: 'As `raymond costs --json`.',
+    response: DOCUMENTS.Costs,
     handle: async ({ query: { by, since, project } }, { catalog }) => {
       const projects = project === undefined ? await catalog.projects() : [await catalog.project(project)];
       const sinceMs = since === undefined ? null : Date.parse(since);
-      const costs = await collectCosts({ places: projects.map(({ control }) => control.location), by, sinceMs });
+      const costs = await collectCosts({ storages: projects.map(({ storage }) => storage), by, sinceMs });
       return createCostDocument(costs, by, sinceMs);
     },
   }),

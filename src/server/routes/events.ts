@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { createEventDocument } from '../../events/event-document.ts';
-import { getStatus } from '../../runtime/status.ts';
+import { readRunStatus } from '../../app/status.ts';
+import { createEventDocument } from '../../documents/event-document.ts';
+import { DOCUMENTS } from '../../documents/schemas.ts';
 import { openEventStream } from '../event-stream.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { countParam } from './run-requests.ts';
@@ -19,12 +20,12 @@ export const EVENT_ROUTES: readonly Route[] = [
       'Messages `step` whose id is the step: `{seq, events}` with events as `--events` prints them. Messages `delta` without an id: ' +
       '`{turns}`, each with `agent`, `turn`, `state`, the `entries` of the last 100 ms, and how many came before, `first`.',
     handle: async ({ params, query, raw }, server) => {
-      const { location } = (await server.catalog.project(params.project ?? '')).control;
-      const { run } = await getStatus(params.run ?? '', location);
+      const { storage } = await server.catalog.project(params.project ?? '');
+      const { run } = await readRunStatus(params.run ?? '', storage);
       const last = raw.headers.get('last-event-id');
       const after = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : (query.after ?? -1);
       return openEventStream(raw.signal, (signal, send) =>
-        server.feeds.follow({ id: run.id, location }, after, signal, (message) =>
+        server.feeds.follow({ id: run.id, storage }, after, signal, (message) =>
           send(message.kind, message.text, message.kind === 'step' ? message.seq : undefined),
         ),
       );
@@ -36,10 +37,11 @@ export const EVENT_ROUTES: readonly Route[] = [
     summary: 'Reads the steps of a run after a step, as far as they have come.',
     query: z.strictObject({ after: AFTER, limit: countParam(10_000, 1_000) }),
     responds: 'The `steps`, each `{seq, events}`, and whether there are `more`.',
+    response: DOCUMENTS.Journal,
     handle: async ({ params, query }, { catalog, journals }) => {
-      const { location } = (await catalog.project(params.project ?? '')).control;
-      const { run } = await getStatus(params.run ?? '', location);
-      const { steps, more } = await journals.read({ id: run.id, location }, query.after ?? -1, query.limit);
+      const { storage } = await catalog.project(params.project ?? '');
+      const { run } = await readRunStatus(params.run ?? '', storage);
+      const { steps, more } = await journals.read({ id: run.id, storage }, query.after ?? -1, query.limit);
       return { steps: steps.map(({ seq, events }) => ({ seq, events: events.map(createEventDocument) })), more };
     },
   }),

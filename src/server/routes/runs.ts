@@ -1,18 +1,22 @@
 import { z } from 'zod';
-import { memoize } from '../../core/memoize.ts';
-import { isLive } from '../../core/observed-status.ts';
-import { END_STATUSES } from '../../core/run.ts';
-import { createStatusDocument } from '../../events/run-document.ts';
-import { continueDetachedRun, startDetachedRun } from '../../runtime/detached-run.ts';
-import { drawRun } from '../../runtime/draw-graph.ts';
-import { launch } from '../../runtime/launch.ts';
-import { createRunListEntry } from '../../runtime/list-runs.ts';
-import { findPrunableRuns, pruneRuns } from '../../runtime/prune.ts';
-import { getStatus, type StatusReport } from '../../runtime/status.ts';
+import { continueDetachedRun, startDetachedRun } from '../../app/detached-run.ts';
+import { launch } from '../../app/launch.ts';
+import type { RunListEntry } from '../../app/list-runs.ts';
+import { findPrunableRuns, pruneRuns } from '../../app/prune.ts';
+import { readRunStatus, type StatusReport } from '../../app/status.ts';
+import { drawRun } from '../../app/workflows/draw-graph.ts';
+import { isLive } from '../../core/run/observed-status.ts';
+import { END_STATUSES } from '../../core/run/run.ts';
+import { createStatusDocument } from '../../documents/run-document.ts';
+import { createRunListEntry } from '../../documents/run-list-document.ts';
+import { DOCUMENTS } from '../../documents/schemas.ts';
+import type { ApiRunDocument, ListedRunDocument } from '../../documents/types.ts';
+import { memoize } from '../../language/text/memoize.ts';
+import { listAskingAgents } from '../../render/questions.ts';
 import { Problem } from '../problem.ts';
 import type { CatalogRun, Project } from '../project-catalog.ts';
 import { defineRoute, jsonResponse, type Route } from '../route.ts';
-import { commandPlaceOf, type ServerContext } from '../server-context.ts';
+import type { ServerContext } from '../server-context.ts';
 import { checkReplayFile, countParam, RUN_SETTINGS, toFlags } from './run-requests.ts';
 
 const STATUSES: readonly string[] = ['running', 'stopping', 'crashed', 'elsewhere', 'unreadable', ...END_STATUSES];
@@ -25,6 +29,11 @@ const FILTERS = z.strictObject({
     })
     .optional()
     .describe('Statuses, separated by commas, as `raymond list --json` has them.'),
+  needs_you: z
+    .enum(['true', 'false'])
+    .transform((written) => written === 'true')
+    .optional()
+    .describe('Only runs that a person has to do something about, or only the others.'),
   project: z.string().optional(),
   workflow: z.string().optional().describe('The name of the workflow.'),
   q: z.string().optional().describe('A part of the id or of the name.'),
@@ -56,6 +65,7 @@ export const RUN_ROUTES: readonly Route[] = [
     summary: 'Lists runs: those that need a person first, then the unfinished, then the latest.',
     query: FILTERS,
     responds: 'As `raymond list --json`, with `project` and `needs_you` of each run and the `total` that fit.',
+    response: DOCUMENTS.ApiRuns,
     handle: async ({ query }, { catalog }) => {
       const fitting = (await catalog.runs()).filter((run) => fits(run, query)).sort(compareRuns);
       const page = fitting.slice(query.offset, query.offset + query.limit);
@@ -69,6 +79,7 @@ export const RUN_ROUTES: readonly Route[] = [
     body: START,
     status: 201,
     responds: 'The id of the run.',
+    response: DOCUMENTS.Started,
     handle: async ({ body }, server) => startRun(body, server),
   }),
   defineRoute({
@@ -76,9 +87,10 @@ export const RUN_ROUTES: readonly Route[] = [
     path: '/runs/{project}/{run}',
     summary: 'Shows a run.',
     responds: 'As `raymond status --json`, with `project`, `seq` (the last step, for `/events`) and `needs_you`.',
-    handle: async ({ params }, { catalog, now }) => {
+    response: DOCUMENTS.ApiRun,
+    handle: async ({ params }, { catalog }) => {
       const project = await catalog.project(params.project ?? '');
-      return toRunDocument(await readRun(project, params), project, now());
+      return toRunDocument(await readRun(project, params), project);
     },
   }),
   defineRoute({
@@ -92,7 +104,7 @@ export const RUN_ROUTES: readonly Route[] = [
     responds: 'An SVG.',
     handle: async ({ params }, { catalog }) => {
       const project = await catalog.project(params.project ?? '');
-      const { text } = await drawRun(params.run ?? '', 'svg', project.control.location);
+      const { text } = await drawRun(params.run ?? '', 'svg', project.storage);
       return svgResponse(text);
     },
   }),
@@ -103,6 +115,7 @@ export const RUN_ROUTES: readonly Route[] = [
     body: z.strictObject({ now: z.boolean().default(false).describe('Whether to end the running turns, too.') }),
     status: 202,
     responds: 'The run is stopping.',
+    response: DOCUMENTS.Stopping,
     handle: async ({ params, body }, server) => requestStop(params, body.now, server),
   }),
   defineRoute({
@@ -111,7 +124,8 @@ export const RUN_ROUTES: readonly Route[] = [
     summary: 'Continues a run in a process of its own, with the options it had unless the request changes them.',
     body: RESUME,
     status: 202,
-    responds: 'The run goes on.',
+    responds: 'The run continues.',
+    response: DOCUMENTS.RunId,
     handle: async ({ params, body }, server) => resume(params, toFlags(body), server),
   }),
   defineRoute({
@@ -120,7 +134,8 @@ export const RUN_ROUTES: readonly Route[] = [
     summary: 'Continues a run and tries failed agents and interrupted scripts again.',
     body: RESUME,
     status: 202,
-    responds: 'The run goes on.',
+    responds: 'The run continues.',
+    response: DOCUMENTS.RunId,
     handle: async ({ params, body }, server) => resume(params, ['--retry', ...toFlags(body)], server),
   }),
   defineRoute({
@@ -129,25 +144,25 @@ export const RUN_ROUTES: readonly Route[] = [
     summary: 'Removes a run with all its files. One that is running is refused.',
     status: 200,
     responds: 'The id of the run that is gone.',
+    response: DOCUMENTS.RunId,
     handle: async ({ params }, { catalog, now }) => {
-      const { id, control } = await catalog.project(params.project ?? '');
+      const served = await catalog.project(params.project ?? '');
       const runs = [params.run ?? ''];
       const isListed = (await catalog.runs()).some(
-        ({ project, entry }) => project.id === id && entry.id === params.run,
+        ({ project, entry }) => project.id === served.id && entry.id === params.run,
       );
       if (!isListed) throw noSuchRun(params.run);
-      const place = control.prunePlace;
-      const found = await findPrunableRuns(place, {
+      const found = await findPrunableRuns(served, {
         now: now(),
         runs,
         statuses: new Set(),
         olderThanMs: 0,
         keep: 0,
       });
-      await pruneRuns(place, found, (_, error) => {
+      await pruneRuns(served, found, (_, error) => {
         if (error !== null) throw error;
       });
-      return { run_id: params.run };
+      return { run_id: params.run ?? '' };
     },
   }),
 ];
@@ -162,12 +177,13 @@ function fits({ project, entry }: CatalogRun, filters: z.infer<typeof FILTERS>):
   return (
     (filters.project === undefined || project.id === filters.project) &&
     (filters.status === undefined || filters.status.split(',').includes(status)) &&
+    (filters.needs_you === undefined || filters.needs_you === entryNeedsYou(entry)) &&
     (filters.workflow === undefined || (entry.kind === 'run' && entry.workflow.name === filters.workflow)) &&
     (filters.q === undefined || `${entry.id} ${name}`.toLowerCase().includes(filters.q.toLowerCase()))
   );
 }
 
-/** The statuses in which a run goes on only if a person does something. */
+/** Statuses that only a person's action ends. */
 const NEEDS_YOU: ReadonlySet<string> = new Set([
   'waiting',
   'paused',
@@ -177,21 +193,26 @@ const NEEDS_YOU: ReadonlySet<string> = new Set([
   'iteration_limit',
 ]);
 
+/** True if a run waits for a person. One of its agents may ask while others work. */
+const needsYou = (status: string, questions: number): boolean => NEEDS_YOU.has(status) || questions > 0;
+
+const entryNeedsYou = (entry: RunListEntry): boolean =>
+  entry.kind === 'run' && needsYou(entry.observedStatus, entry.agents.asking ?? 0);
+
 function compareRuns(a: CatalogRun, b: CatalogRun): number {
   return rankOf(a) - rankOf(b) || startOf(b) - startOf(a) || (a.entry.id < b.entry.id ? 1 : -1);
 }
 
 function rankOf({ entry }: CatalogRun): number {
   if (entry.kind === 'unreadable') return 3;
-  if (entry.observedStatus !== 'failed' && NEEDS_YOU.has(entry.observedStatus)) return 0;
+  if (entry.observedStatus !== 'failed' && entryNeedsYou(entry)) return 0;
   return isLive(entry.observedStatus) ? 1 : 2;
 }
 
 const startOf = ({ entry }: CatalogRun): number => (entry.kind === 'run' ? entry.startedAt : 0);
 
-function toListDocument({ project, entry }: CatalogRun): object {
-  const status = entry.kind === 'run' ? entry.observedStatus : 'unreadable';
-  return { project: project.id, ...listEntryOf(entry), needs_you: NEEDS_YOU.has(status) };
+function toListDocument({ project, entry }: CatalogRun): ListedRunDocument {
+  return { project: project.id, ...listEntryOf(entry), needs_you: entryNeedsYou(entry) };
 }
 
 /** The catalog gives the same entry as long as its run has not changed. */
@@ -207,19 +228,23 @@ async function readRunToChange(project: Project, params: Readonly<Record<string,
   return report;
 }
 
-const readRun = ({ control }: Project, { run = '' }: Readonly<Record<string, string>>): Promise<StatusReport> =>
-  getStatus(run, control.location);
+const readRun = ({ storage }: Project, { run = '' }: Readonly<Record<string, string>>): Promise<StatusReport> =>
+  readRunStatus(run, storage);
 
-function toRunDocument(report: StatusReport, project: Project, now: number): object {
+function toRunDocument(report: StatusReport, project: Project): ApiRunDocument {
+  const { clock } = project.storage;
   return {
     project: project.id,
     seq: report.run.seq,
-    needs_you: NEEDS_YOU.has(report.observedStatus),
-    ...createStatusDocument(report, report.history, now),
+    needs_you: needsYou(report.observedStatus, listAskingAgents(report.run).length),
+    ...createStatusDocument(report, report.history, clock.now()),
   };
 }
 
-async function startRun(body: z.infer<typeof START>, server: ServerContext): Promise<object> {
+async function startRun(
+  body: z.infer<typeof START>,
+  server: ServerContext,
+): Promise<{ readonly run_id: string; readonly project: string }> {
   const { project, path, folder } = await server.catalog.workflow(body.project, body.workflow);
   const { input, name, agent, variables = {} } = body;
   if (agent !== undefined) checkReplayFile(agent, folder);
@@ -229,7 +254,8 @@ async function startRun(body: z.infer<typeof START>, server: ServerContext): Pro
     cwd: folder,
     workflow: path,
     now: server.now(),
-    location: project.control.location,
+    storage: project.storage,
+    launcher: project.launcher,
     flags: [
       ...toFlags(body),
       ...(agent === undefined ? [] : [`--agent=${agent}`]),
@@ -245,14 +271,15 @@ async function resume(
   params: Readonly<Record<string, string>>,
   flags: readonly string[],
   server: ServerContext,
-): Promise<object> {
+): Promise<{ readonly run_id: string }> {
   const project = await server.catalog.project(params.project ?? '');
   const { run, observedStatus } = await readRunToChange(project, params);
   if (isLive(observedStatus)) throw new Problem(409, `The run ${run.id} is ${observedStatus}.`);
   if (observedStatus === 'completed') throw new Problem(409, `The run ${run.id} is over: it has completed.`);
   if (observedStatus === 'failed' && !flags.includes('--retry'))
     throw new Problem(409, `The run ${run.id} is over: it has failed.`, { hint: 'Retry it.' });
-  await continueDetachedRun(run.id, { ...server, ...commandPlaceOf(project.control.location, server), flags });
+  const { storage, launcher, commandFolder: cwd } = project;
+  await continueDetachedRun(run.id, { ...server, storage, launcher, cwd, flags });
   return { run_id: run.id };
 }
 
@@ -260,7 +287,7 @@ async function requestStop(
   params: Readonly<Record<string, string>>,
   now: boolean,
   server: ServerContext,
-): Promise<object> {
+): Promise<Response | { readonly run_id: string; readonly status: 'stopping' }> {
   const project = await server.catalog.project(params.project ?? '');
   const { run, observedStatus } = await readRunToChange(project, params);
   if (observedStatus === 'crashed') {
@@ -276,6 +303,6 @@ async function requestStop(
   }
   if (!isLive(observedStatus)) throw new Problem(409, `The run ${run.id} is not running: ${observedStatus}.`);
   // The request is made; nobody waits for what comes of it.
-  await project.control.stop(run.id, { env: server.env, now, signal: AbortSignal.abort() });
+  await project.launcher.stop(run.id, { env: server.env, now, signal: AbortSignal.abort() });
   return { run_id: run.id, status: 'stopping' };
 }

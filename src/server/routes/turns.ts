@@ -1,15 +1,17 @@
 import { z } from 'zod';
-import { turnRefOf } from '../../core/due.ts';
-import type { Event, TurnEnded, TurnStarted } from '../../core/event.ts';
+import { readSteps } from '../../app/follow-run.ts';
+import { readRunStatus } from '../../app/status.ts';
+import { readSaidTurns } from '../../app/turns/said-turns.ts';
+import { readTurnDetail } from '../../app/turns/turn-detail.ts';
+import type { Event, TurnEnded, TurnStarted } from '../../core/run/event.ts';
+import { correctTurn } from '../../core/run/worker-event.ts';
+import { turnRefOf } from '../../core/turns/due.ts';
+import { createEventDocument } from '../../documents/event-document.ts';
+import { createLogEntryDocument } from '../../documents/log-entry-document.ts';
+import { DOCUMENTS } from '../../documents/schemas.ts';
+import type { ListedTurnDocument, PartialTextDocument } from '../../documents/types.ts';
 import { RaymondError } from '../../errors.ts';
-import { createEventDocument } from '../../events/event-document.ts';
-import { formatIso } from '../../events/format.ts';
-import { createLogEntryDocument } from '../../events/log-entry-document.ts';
-import { readSteps } from '../../runtime/follow-run.ts';
-import type { RunLocation } from '../../runtime/open-runs.ts';
-import { readSaidTurns } from '../../runtime/said-turns.ts';
-import { getStatus } from '../../runtime/status.ts';
-import { readTurnDetail } from '../../runtime/turn-detail.ts';
+import type { RunStorage } from '../../storage/storage.ts';
 import { Problem } from '../problem.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { toDeltaDocument } from '../run-feed.ts';
@@ -31,10 +33,11 @@ export const TURN_ROUTES: readonly Route[] = [
     query: TURN_FILTERS,
     responds:
       'The `turns`, each with its start, its end (null while it runs) and `started_seq`, and the `total` that fit.',
+    response: DOCUMENTS.TurnList,
     handle: async ({ params, query }, { catalog }) => {
-      const { location } = (await catalog.project(params.project ?? '')).control;
-      const { run } = await getStatus(params.run ?? '', location);
-      const turns = await collectTurns(run.id, location, query);
+      const { storage } = await catalog.project(params.project ?? '');
+      const { run } = await readRunStatus(params.run ?? '', storage);
+      const turns = await collectTurns(run.id, storage, query);
       return { total: turns.length, turns: turns.slice(-query.limit).map(toTurnDocument) };
     },
   }),
@@ -45,13 +48,15 @@ export const TURN_ROUTES: readonly Route[] = [
     query: z.strictObject({ limit: countParam(500, 100).describe('Of how many turns.') }),
     responds:
       'The `turns`, in the order of their ends, as in a message `delta` of the events: the last entries of each.',
+    response: DOCUMENTS.TurnDeltas,
     handle: async ({ params, query }, { catalog }) => {
-      const { location } = (await catalog.project(params.project ?? '')).control;
-      const { run } = await getStatus(params.run ?? '', location);
-      const ended = (await collectTurns(run.id, location, {})).filter(({ end }) => end !== null);
+      const { storage } = await catalog.project(params.project ?? '');
+      const { run } = await readRunStatus(params.run ?? '', storage);
+      const ended = (await collectTurns(run.id, storage, {})).filter(({ end }) => end !== null);
       const latest = ended.toSorted((a, b) => (a.end?.at ?? 0) - (b.end?.at ?? 0)).slice(-query.limit);
       const said = await readSaidTurns(
-        { id: run.id, location },
+        run.id,
+        storage,
         latest.map(({ start }) => turnRefOf(start)),
       );
       return { turns: said.map(toDeltaDocument) };
@@ -63,12 +68,13 @@ export const TURN_ROUTES: readonly Route[] = [
     summary: 'Shows one turn: the prompt as it was sent, the answer, what was said and done, and stderr.',
     responds:
       'Its `record` as in the list, the `prompt` (null for a script), `answer` and `stderr`, the `entries`, and the files it changed.',
+    response: DOCUMENTS.Turn,
     handle: async ({ params }, { catalog }) => {
-      const { location } = (await catalog.project(params.project ?? '')).control;
+      const { storage } = await catalog.project(params.project ?? '');
       const { agent = '', turn = '', run = '' } = params;
       if (!/^\d{1,9}$/.test(turn)) throw new Problem(404, `There is no turn ${turn}.`);
-      const detail = await readTurnDetail(run, location, { agent, number: Number(turn) });
-      const record = await findTurn(run, location, { agent, turn: Number(turn) });
+      const detail = await readTurnDetail(run, storage, { agent, number: Number(turn) });
+      const record = await findTurn(run, storage, { agent, turn: Number(turn) });
       const { prompt, answer, stderr, entries, entriesLeftOut, changedFiles } = detail;
       return {
         agent,
@@ -85,7 +91,7 @@ export const TURN_ROUTES: readonly Route[] = [
   }),
 ];
 
-const toTextDocument = ({ text, isCut }: { readonly text: string; readonly isCut: boolean }): object => ({
+const toTextDocument = ({ text, isCut }: { readonly text: string; readonly isCut: boolean }): PartialTextDocument => ({
   text,
   is_cut: isCut,
 });
@@ -100,7 +106,7 @@ type TurnFilters = Partial<Pick<z.infer<typeof TURN_FILTERS>, 'agent' | 'state' 
 
 async function collectTurns(
   id: string,
-  location: RunLocation,
+  storage: RunStorage,
   { agent, state, before = Number.POSITIVE_INFINITY }: TurnFilters,
 ): Promise<readonly ListedTurn[]> {
   const turns: ListedTurn[] = [];
@@ -113,24 +119,28 @@ async function collectTurns(
       open.set(event.agent, turn);
       turns.push(turn);
     }
+    if (event.kind === 'cost_corrected') {
+      const turn = turns.findLast(({ start }) => start.agent === event.agent && start.turn === event.turn);
+      if (turn !== undefined && turn.end !== null) turn.end = correctTurn(turn.end, event);
+    }
     if (event.kind !== 'turn_ended') return;
     const turn = open.get(event.agent);
     open.delete(event.agent);
     if (turn?.start.turn === event.turn) turn.end = event;
   };
-  for await (const { seq, events } of readSteps(id, location, -1)) for (const event of events) add(seq, event);
+  for await (const { seq, events } of readSteps(id, storage, -1)) for (const event of events) add(seq, event);
   return turns;
 }
 
 /** The turn in the journal; null if that does not tell, because it is damaged. */
 async function findTurn(
   runRef: string,
-  location: RunLocation,
+  storage: RunStorage,
   { agent, turn }: { readonly agent: string; readonly turn: number },
 ): Promise<ListedTurn | null> {
   try {
-    const { run } = await getStatus(runRef, location);
-    const turns = await collectTurns(run.id, location, { agent });
+    const { run } = await readRunStatus(runRef, storage);
+    const turns = await collectTurns(run.id, storage, { agent });
     return turns.find(({ start }) => start.turn === turn) ?? null;
   } catch (error) {
     if (error instanceof RaymondError) return null;
@@ -138,18 +148,10 @@ async function findTurn(
   }
 }
 
-function toTurnDocument({ startedSeq, start, end }: ListedTurn): object {
-  const { kind: _, at: __, ...started } = createEventDocument(start) as Record<string, unknown>;
-  const ended = end === null ? null : (createEventDocument(end) as Record<string, unknown>);
-  return {
-    started_seq: startedSeq,
-    started_at: formatIso(start.at),
-    ended_at: end === null ? null : formatIso(end.at),
-    ...started,
-    ...(ended !== null &&
-      pick(ended, ['cost_usd', 'estimated', 'canned', 'tokens', 'duration_ms', 'failure', 'denials'])),
-  };
+function toTurnDocument({ startedSeq, start, end }: ListedTurn): ListedTurnDocument {
+  const { kind: _, at: startedAt, ...started } = createEventDocument(start);
+  const turn = { started_seq: startedSeq, started_at: startedAt, ended_at: null, ...started };
+  if (end === null) return turn;
+  const { at, cost_usd, estimated, canned, tokens, duration_ms, failure, denials } = createEventDocument(end);
+  return { ...turn, ended_at: at, cost_usd, estimated, canned, tokens, duration_ms, failure, denials };
 }
-
-const pick = (document: Record<string, unknown>, keys: readonly string[]): object =>
-  Object.fromEntries(keys.map((key) => [key, document[key]]));

@@ -1,10 +1,12 @@
 import { relative } from 'node:path';
 import { z } from 'zod';
-import { microsToUsd } from '../../core/ledger.ts';
+import { drawWorkflow } from '../../app/workflows/draw-graph.ts';
+import { lintWorkflow } from '../../app/workflows/lint-workflow.ts';
+import { readWorkflowSummary } from '../../app/workflows/workflow-summary.ts';
+import { microsToUsd } from '../../core/run/ledger.ts';
+import { DOCUMENTS } from '../../documents/schemas.ts';
+import type { ListedWorkflowDocument } from '../../documents/types.ts';
 import { RaymondError } from '../../errors.ts';
-import { drawWorkflow } from '../../runtime/draw-graph.ts';
-import { lintWorkflow } from '../../runtime/lint-workflow.ts';
-import { readWorkflowSummary } from '../../runtime/workflow-summary.ts';
 import type { CatalogWorkflow } from '../project-catalog.ts';
 import { defineRoute, jsonResponse, type Route } from '../route.ts';
 import { svgResponse } from './runs.ts';
@@ -16,6 +18,7 @@ export const WORKFLOW_ROUTES: readonly Route[] = [
     path: '/projects',
     summary: 'Lists the project folders.',
     responds: 'The `projects`, each with its `id` and `folder`.',
+    response: DOCUMENTS.Projects,
     handle: async (_, { catalog }) => ({
       projects: (await catalog.projects()).map(({ id, folder }) => ({ id, folder })),
     }),
@@ -25,6 +28,7 @@ export const WORKFLOW_ROUTES: readonly Route[] = [
     path: '/workflows',
     summary: 'Lists the workflows below the roots.',
     responds: 'The `workflows`; one that cannot be read has an `error`.',
+    response: DOCUMENTS.Workflows,
     handle: async (_, { catalog }) => ({ workflows: await Promise.all((await catalog.workflows()).map(toDocument)) }),
   }),
   defineRoute({
@@ -32,6 +36,7 @@ export const WORKFLOW_ROUTES: readonly Route[] = [
     path: '/workflows/{project}/{workflow}',
     summary: 'Shows a workflow with what lint says about it.',
     responds: 'As in the list, with `states` and `findings` as `raymond lint --json` has them.',
+    response: DOCUMENTS.Workflow,
     handle: async ({ params }, { catalog, env }) => {
       const workflow = await catalog.workflow(params.project ?? '', params.workflow ?? '');
       const { findings } = await lintWorkflow(workflow.path, { cwd: workflow.folder, env });
@@ -53,10 +58,10 @@ export const WORKFLOW_ROUTES: readonly Route[] = [
   }),
 ];
 
-async function toDocument({ id, project, path, folder }: CatalogWorkflow): Promise<object> {
+async function toDocument({ id, project, path, folder }: CatalogWorkflow): Promise<ListedWorkflowDocument> {
   const base = { id, project: project.id, path: relative(folder, path) || '.' };
   try {
-    const { name, manifest, states } = await readWorkflowSummary(path);
+    const { name, manifest, states, needsPeople } = await readWorkflowSummary(path);
     return {
       ...base,
       name,
@@ -64,7 +69,7 @@ async function toDocument({ id, project, path, folder }: CatalogWorkflow): Promi
       description: manifest.description,
       input: manifest.input,
       default_budget_usd: manifest.budgetMicros === null ? null : microsToUsd(manifest.budgetMicros),
-      requires_human_input: manifest.requiresHumanInput,
+      requires_human_input: needsPeople,
       states,
       error: null,
     };

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { tryParseJson } from '../../core/json.ts';
-import type { Environment } from '../turn-context.ts';
+import { tryParseJson } from '../../language/text/json.ts';
+import type { Environment } from '../../process/environment.ts';
 import { claudeConfigDir } from './session-file.ts';
 
-/** What Claude Code knows about the login, in the file of its settings. */
+/** The login in Claude Code's settings file. */
 const LOGIN = z.object({ oauthAccount: z.object({ accountUuid: z.string().min(1) }) });
 
 /** Variables with which Claude Code uses no subscription. */
@@ -18,7 +18,7 @@ const OTHER_BILLING = [
   'CLAUDE_CODE_USE_FOUNDRY',
 ];
 
-/** Whether Claude Code would use a subscription with this environment, if there is one. */
+/** True if Claude Code would use a subscription with this environment, if there is one. */
 export const usesSubscription = (env: Environment): boolean => OTHER_BILLING.every((name) => !env[name]);
 
 /**

@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from 'node:path';
-import type { ClaudeActivity, Doing } from '../../core/activity.ts';
-import { readPrints } from '../../core/prints.ts';
-import { firstLine } from '../../core/text.ts';
+import type { ClaudeActivity, Doing } from '../../core/run/activity.ts';
+import { readPrints } from '../../language/tags/prints.ts';
+import { firstLine } from '../../language/text/text.ts';
 import type { TurnContext } from '../turn-context.ts';
 import type { ClaudeEvent, ResultEvent, RetryEvent } from './event.ts';
 
@@ -47,7 +47,7 @@ export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeA
 export const unsaidText = ({ text, isError }: ResultEvent, lastMessage: string): string | null =>
   isError || text === null || text.trim() === '' || lastMessage.endsWith(text) ? null : text;
 
-/** What is said about an API that failed, by the `error` of Claude Code. */
+/** The texts about API failures, by the `error` of Claude Code. */
 const API_ERRORS: Readonly<Record<string, string>> = {
   authentication_failed: 'invalid key or login',
   rate_limit: 'rate limit',

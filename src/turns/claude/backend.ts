@@ -1,46 +1,40 @@
-import type { SessionUse } from '../../core/agent.ts';
-import type { ClaudeTurn } from '../../core/due.ts';
-import type { Run } from '../../core/run.ts';
-import type { Answered, Failed } from '../../core/signal.ts';
-import type { State } from '../../core/state.ts';
+import type { TurnMessage } from '../../conversations/conversation.ts';
+import { ConversationTurns } from '../../conversations/take-turn.ts';
+import type { SessionUse } from '../../core/run/agent.ts';
+import type { Run } from '../../core/run/run.ts';
+import type { Answered, Failed } from '../../core/signals/signal.ts';
+import type { ClaudeTurn } from '../../core/turns/due.ts';
+import { choosePreference } from '../../core/turns/preference.ts';
+import type { State } from '../../language/state.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { isOutputLost } from '../../process/full-disk.ts';
 import { followLines, lastLines } from '../../process/lines.ts';
+import { turnMarker } from '../../process/marker.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
 import { adoptTurn, mayTakeAgain, notRunFailure, type ProcessEnd, runTurn, type Supervision } from '../process-turn.ts';
 import { answeredSignal, failedSignal } from '../signals.ts';
-import { stagger } from '../stagger.ts';
-import { type TurnContext, turnMarker } from '../turn-context.ts';
+import type { TurnContext } from '../turn-context.ts';
 import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from '../turn-meta.ts';
 import { buildClaudeCommand } from './command.ts';
+import { type AskedTurn, ENDED_BY_ITSELF } from './connection.ts';
 import { readCostBaseline, writeCostBaseline } from './cost.ts';
 import type { ClaudeCode } from './find-claude.ts';
 import { renderPrompt } from './invocation.ts';
-import { type EndedTurnProcess, OpenTurns } from './open-turns.ts';
-import { judgeClaudeTurn, type TurnEndCause } from './outcome.ts';
+import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from './outcome.ts';
 import { learnPrices, type Prices } from './prices.ts';
+import { ClaudeProtocol } from './protocol.ts';
+import { type EndedTurnProcess, NOTHING_LEFT, type ReadTurn } from './recover.ts';
 import { bringSession, storeSession } from './session-copy.ts';
 import { claudeConfigDir, findSessionFile, hasMessages } from './session-file.ts';
 import { modelCosts, type Transcript } from './transcript.ts';
 import { TurnReading } from './turn-reading.ts';
-import type { Words } from './turn-words.ts';
 import { LimitBackoff } from './usage-limit.ts';
 
-/** Claude Codes that start at the same moment fight over one settings file. */
-const START_GAP_MS = 100;
 /** How long Claude Code may stay after its result, unless its timeout is shorter. */
 const EXIT_GRACE_MS = 10_000;
 const START_LOST =
   'the machine went down, and no trace is left of whether Claude Code had begun; `resume --retry` sends the prompt again';
-
-/** A turn that is being taken. */
-interface TakenTurn {
-  readonly turn: ClaudeTurn;
-  readonly session: SessionUse;
-  readonly reading: TurnReading;
-  readonly supervision: Omit<Supervision, 'onRunning'>;
-}
 
 /** A turn that is ready to begin. */
 interface PreparedTurn {
@@ -56,8 +50,8 @@ export class ClaudeBackend implements Backend {
   /** The folder in which Claude Code keeps its conversations. */
   private readonly configDir: string;
   private readonly prepared = new Map<string, PreparedTurn>();
-  private readonly waitForStartSlot = stagger(START_GAP_MS);
-  private readonly openTurns: OpenTurns;
+  private readonly protocol: ClaudeProtocol;
+  private readonly conversations: ConversationTurns<AskedTurn, EndedTurnProcess, ReadTurn>;
   /** The warnings that the author has seen. */
   private readonly warned = new Set<string>();
   private prices: Prices = {};
@@ -68,14 +62,20 @@ export class ClaudeBackend implements Backend {
     this.context = context;
     this.findClaude = findClaude;
     this.configDir = claudeConfigDir(context.env);
-    this.openTurns = new OpenTurns(context, this.configDir, findClaude, this.waitForStartSlot);
+    this.protocol = new ClaudeProtocol(context, this.configDir, findClaude);
+    this.conversations = new ConversationTurns(context, this.protocol, (lastTurn) =>
+      context.warn(lastTurn, ENDED_BY_ITSELF),
+    );
   }
 
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
+    await this.context.checkSettings?.(turn);
     const claude = await this.findClaude();
     const { stdin, warnings } = renderPrompt(turn, state.text);
-    const meta = JSON.stringify(createTurnMeta(state, this.context.options));
-    await this.context.makeFolder(turn, { stdin, [TURN_META_FILE]: meta });
+    const { options } = this.context;
+    const namesModel = choosePreference(turn.preference, state, options).model !== null;
+    const meta = { ...createTurnMeta(state, options), namesModel };
+    await this.context.makeFolder(turn, { stdin, [TURN_META_FILE]: JSON.stringify(meta) });
     this.prepared.set(turn.agent, { claude, state, prompt: stdin });
     const newWarnings = warnings.filter((warning) => !this.warned.has(warning));
     for (const warning of newWarnings) this.warned.add(warning);
@@ -83,12 +83,13 @@ export class ClaudeBackend implements Backend {
   }
 
   sessionFor(turn: ClaudeTurn): string | undefined {
-    const { conversations } = this.openTurns;
+    const { pool } = this.conversations;
     const prepared = this.prepared.get(turn.agent);
-    if (!turn.isFresh || prepared === undefined || conversations.aheadCount === 0) return undefined;
+    if (!turn.isFresh || prepared === undefined || pool.earlyCount === 0) return undefined;
     const { claude, state } = prepared;
     const request = { context: this.context, claude, turn, session: { kind: 'new', id: '' }, state } as const;
-    return conversations.claim(turn.agent, buildClaudeCommand({ ...request, staysOpen: true }).key);
+    const { key } = buildClaudeCommand({ ...request, staysOpen: true });
+    return pool.reserve(turn, key)?.session ?? undefined;
   }
 
   async take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed> {
@@ -102,31 +103,33 @@ export class ClaudeBackend implements Backend {
     const taken = { turn, session, reading, supervision };
     const ended = await (adopted ? this.adopt(taken) : this.begin(taken));
     const signal = await this.toSignal(taken, ended, describeTimeout(meta));
-    return { ...signal, ...reading.prints.signalFields };
+    const { model } = reading.transcript;
+    const reported = model !== null && meta.namesModel === false ? { model } : {};
+    return { ...signal, ...reported, ...reading.prints.signalFields };
   }
 
   release(run: Run): void {
-    this.openTurns.conversations.release(run);
+    this.conversations.pool.release(run);
   }
 
   canReach(agent: string): boolean {
-    return this.openTurns.words.canReach(agent);
+    return this.conversations.messages.canReach(agent);
   }
 
-  say(agent: string, turn: number, words: Words): void {
-    this.openTurns.words.say(agent, turn, words);
+  say(agent: string, turn: number, message: TurnMessage): void {
+    this.conversations.messages.say(agent, turn, message);
   }
 
   interrupt(agent: string): boolean {
-    return this.openTurns.words.interrupt(agent);
+    return this.conversations.messages.interrupt(agent);
   }
 
   close(): Promise<void> {
-    return this.openTurns.close();
+    return this.conversations.close();
   }
 
-  private async begin(taken: TakenTurn): Promise<EndedTurnProcess> {
-    const { context, prices, openTurns } = this;
+  private async begin(taken: ReadTurn): Promise<EndedTurnProcess> {
+    const { context, prices, protocol } = this;
     const { turn, session } = taken;
     const prepared = this.prepared.get(turn.agent);
     if (prepared === undefined) throw new Error(`the turn of ${turn.agent} was not prepared`);
@@ -135,24 +138,38 @@ export class ClaudeBackend implements Backend {
     if (context.copies !== undefined) await bringSession(context.copies, this.placeOf(turn), session);
     const request = { context, claude, turn, session, state };
     const command = buildClaudeCommand({ ...request, staysOpen: true });
-    if (openTurns.isPossible(command)) return openTurns.take({ ...taken, prompt, prices }, command);
+    if (protocol.canStayOpen(command)) return this.converse({ ...taken, command, prompt, prices });
     await writeCostBaseline(context.folderOf(turn), this.configDir, turn.cwd, session, prices);
-    await this.waitForStartSlot();
+    await protocol.waitForStartSlot();
     return this.withOwnProcess(taken, (supervision) =>
       runTurn(context, turn, buildClaudeCommand({ ...request, staysOpen: false }), supervision),
     );
   }
 
-  private adopt(taken: TakenTurn): Promise<EndedTurnProcess> {
-    const { context, openTurns } = this;
-    const claim = openTurns.findClaim(taken.turn);
-    if (claim !== null) return openTurns.adopt(taken, claim);
-    return this.withOwnProcess(taken, (supervision) => adoptTurn(context, taken.turn, supervision));
+  /** Takes a turn in a process that stays open. */
+  private async converse(asked: AskedTurn): Promise<EndedTurnProcess> {
+    const taken = await this.conversations.take(asked);
+    if (taken.kind === 'not_started') return { ...NOTHING_LEFT, end: { ...taken, atMs: this.context.clock.now() } };
+    if (taken.kind === 'missed') return taken.over;
+    const { over, settle } = taken;
+    const finish = async (outcome: ClaudeOutcome): Promise<boolean> => {
+      const canContinue = await over.finish(outcome);
+      await settle(canContinue);
+      return canContinue;
+    };
+    return { ...over, finish };
+  }
+
+  private adopt(taken: ReadTurn): Promise<EndedTurnProcess> {
+    return (
+      this.conversations.recover(taken) ??
+      this.withOwnProcess(taken, (supervision) => adoptTurn(this.context, taken.turn, supervision))
+    );
   }
 
   /** Takes a turn in a process of its own. None of its processes may be left when its conversation is used again. */
   private async withOwnProcess(
-    { turn, reading, supervision }: TakenTurn,
+    { turn, reading, supervision }: ReadTurn,
     follow: (supervision: Supervision) => Promise<ProcessEnd>,
   ): Promise<EndedTurnProcess> {
     const dir = this.context.folderOf(turn);
@@ -164,13 +181,13 @@ export class ClaudeBackend implements Backend {
     await read;
     const isUnclean = end.kind === 'ended' && (end.exit.kind === 'died' || end.exit.code !== 0);
     if (isUnclean) await endTurn(dir, turnMarker(this.context, turn), { graceMs: END_GRACE_MS });
-    return { end, outputLost: isOutputLost(dir), settle: async () => {} };
+    return { ...NOTHING_LEFT, end, outputLost: isOutputLost(dir) };
   }
 
   /** Judges a turn that is over. */
   private async toSignal(
-    { turn, session, reading: { transcript } }: TakenTurn,
-    { end, outputLost, settle }: EndedTurnProcess,
+    { turn, session, reading: { transcript } }: ReadTurn,
+    { end, outputLost, finish }: EndedTurnProcess,
     timeoutMessage: string,
   ): Promise<Answered | Failed> {
     const { context } = this;
@@ -195,7 +212,7 @@ export class ClaudeBackend implements Backend {
       jitter,
       costBaseline: readCostBaseline(context, turn),
     });
-    await settle(outcome);
+    await finish(outcome);
     const { sessionId } = transcript;
     if (context.copies !== undefined)
       await storeSession(context.copies, this.placeOf(turn), turn, sessionId ?? session.id);
@@ -225,7 +242,7 @@ function requireSession({ agent, record }: ClaudeTurn): SessionUse {
   return record.session;
 }
 
-/** Whether Claude Code says that it has done what it was told. */
+/** True if Claude Code says that it has done what it was told. */
 const isSuccess = ({ ownResult, error, limit }: Transcript): boolean =>
   ownResult?.isError === false && error === null && limit === null;
 

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { SessionUse } from '../../core/agent.ts';
-import type { ClaudeTurn } from '../../core/due.ts';
-import { choosePreference } from '../../core/preference.ts';
-import type { State } from '../../core/state.ts';
-import type { ProcessCommand } from '../../process/command.ts';
+import type { KeyedCommand } from '../../conversations/protocol.ts';
+import type { SessionUse } from '../../core/run/agent.ts';
+import type { ClaudeTurn } from '../../core/turns/due.ts';
+import { choosePreference } from '../../core/turns/preference.ts';
+import type { State } from '../../language/state.ts';
 import { claudeEnvironment } from '../environment.ts';
 import type { TurnContext } from '../turn-context.ts';
+import { findDeniedTools } from './denied-tools.ts';
 import type { ClaudeCode } from './find-claude.ts';
 import { type ClaudeCall, claudeArguments } from './invocation.ts';
 
-/** What the command of a turn depends on. */
+/** The facts that the command of a turn depends on. */
 export interface CommandRequest {
   readonly context: TurnContext;
   readonly claude: ClaudeCode;
@@ -19,36 +20,29 @@ export interface CommandRequest {
   readonly staysOpen: boolean;
 }
 
-/** The command of a turn, with a key that is the same for turns whose commands differ in conversation and cap only. */
-export interface ClaudeCommand extends ProcessCommand {
-  readonly key: string;
-}
-
-/** Builds the command of a turn from the settings of its state and of the run. */
-export function buildClaudeCommand({
-  context,
-  claude,
-  turn,
-  session,
-  state,
-  staysOpen,
-}: CommandRequest): ClaudeCommand {
+/** Builds the command of a turn from the settings of its state and of the run; its key leaves out session and cap. */
+export function buildClaudeCommand({ context, claude, turn, session, state, staysOpen }: CommandRequest): KeyedCommand {
   const { options } = context;
   const { permissionMode, skipPermissions } = options;
   const { budgetMicros, taskFolder, runFolder, cwd } = turn;
+  const chosen = choosePreference(turn.preference, state, options);
   const call: ClaudeCall = {
-    ...choosePreference(turn.preference, state, options),
+    ...chosen,
+    // Left to itself, Claude Code may resume or fork a conversation with another model, and all of it is paid for again.
+    model: chosen.model ?? turn.sessionModel,
     session,
     permissionMode,
     skipPermissions,
     budgetMicros,
     folders: [taskFolder, runFolder].filter((folder) => folder !== null),
     settings: state,
+    denied: findDeniedTools(context, turn, state),
     staysOpen,
     version: claude.version,
   };
   const env = claudeEnvironment(context.environmentOf(turn.state));
-  const shared = claudeArguments({ ...call, session: { kind: 'new', id: '' }, budgetMicros: null });
+  // The conversation's own model is what a process without one has anyway.
+  const shared = claudeArguments({ ...call, ...chosen, session: { kind: 'new', id: '' }, budgetMicros: null });
   const key = createHash('sha256')
     .update(JSON.stringify([claude.path, shared, cwd, env]))
     .digest('hex');

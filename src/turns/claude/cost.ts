@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { SessionUse } from '../../core/agent.ts';
-import type { TurnRef } from '../../core/due.ts';
-import { type CostReport, isPlausibleCost, usdToMicros } from '../../core/ledger.ts';
-import type { ModelUse } from '../../core/tokens.ts';
-import { readJsonFile } from '../json-file.ts';
+import type { SessionUse } from '../../core/run/agent.ts';
+import { type CostReport, isPlausibleCost, usdToMicros } from '../../core/run/ledger.ts';
+import type { ModelUse } from '../../core/run/tokens.ts';
+import type { TurnRef } from '../../core/turns/due.ts';
+import { readJsonFile } from '../../json-file.ts';
 import type { TurnContext } from '../turn-context.ts';
 import type { ModelCost } from './event.ts';
 import { type ClaudeVersion, isAtLeast, parseClaudeVersion } from './find-claude.ts';
@@ -16,7 +16,7 @@ import { NO_USAGE, subtractUsage, weighTokens } from './usage.ts';
 
 const TOKEN_COUNT = z.number().nonnegative();
 
-/** What a process that stays open has reported before a turn: it goes on counting from there. */
+/** The total that an open process reported before a turn: it keeps counting from there. */
 const REPORTED_COSTS = z.object({
   totalUsd: z.number().nonnegative(),
   models: z.array(
@@ -58,7 +58,7 @@ const CONTINUES_TOTAL_SINCE: ClaudeVersion = [2, 1, 276];
  * else what its process reports more than before it; else its total, less the total that the conversation had saved before;
  * else, also if no turn can cost as much, an estimate from the tokens.
  *
- * Claude Code goes on from the total it has saved, not from the one it has reported last: a process that is killed,
+ * Claude Code continues from the total it has saved, not from the one it has reported last: a process that is killed,
  * even after its result, saves nothing.
  */
 export function computeTurnCost(transcript: Transcript, baseline: CostBaseline): CostReport {
@@ -70,7 +70,7 @@ export function computeTurnCost(transcript: Transcript, baseline: CostBaseline):
   return { kind: 'estimated', micros, models: estimates.map(toModelUse), ...(usd !== null && { refusedUsd: usd }) };
 }
 
-/** What the results report; `models` is null if what they say of the models includes earlier turns. */
+/** The reported costs; `models` is null if the figures per model include earlier turns. */
 function findReportedCost(
   { spent, lastResult, version }: Transcript,
   { savedUsd, before }: CostBaseline,
@@ -84,7 +84,7 @@ function findReportedCost(
   return { usd: total, models: lastResult.models.length === 0 ? null : lastResult.models };
 }
 
-/** What each model has cost more than before; models without a difference are left out. */
+/** The increase in cost of each model; unchanged models are left out. */
 const subtractCosts = (models: readonly ModelCost[], before: readonly ModelCost[]): readonly ModelCost[] =>
   models.flatMap(({ model, usage, costUsd }) => {
     const known = before.find((each) => each.model === model) ?? { usage: NO_USAGE, costUsd: 0 };
@@ -131,7 +131,7 @@ export function saveCostBaseline(dir: string, baseline: CostBaseline): void {
   writeFileSync(join(dir, COST_BASELINE_FILE), JSON.stringify(baseline), { mode: 0o600 });
 }
 
-/** What a process has reported up to the end of a turn; null if that is not known. */
+/** The total that a process reported up to the end of a turn; null if unknown. */
 export function reportedCosts({ lastResult }: Transcript): ReportedCosts | null {
   if (lastResult === null || lastResult.totalCostUsd === null) return null;
   return { totalUsd: lastResult.totalCostUsd, models: [...lastResult.models] };
@@ -145,7 +145,11 @@ export const estimateMicros = (transcript: Transcript, prices: Prices): number =
  * Reads the costs that were known before a turn started. If the file is damaged or gone, the turn is charged with all
  * that it reports, which may be too much but never lets a run exceed its budget; of a damaged one the author is warned.
  */
-export function readCostBaseline(context: TurnContext, turn: TurnRef, folder = context.folderOf(turn)): CostBaseline {
+export function readCostBaseline(
+  context: Pick<TurnContext, 'warn' | 'folderOf'>,
+  turn: TurnRef,
+  folder = context.folderOf(turn),
+): CostBaseline {
   const found = readJsonFile(join(folder, COST_BASELINE_FILE), COST_BASELINE_SCHEMA);
   if (found.kind === 'data') return found.data;
   if (found.kind === 'damaged') {

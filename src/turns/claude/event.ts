@@ -87,7 +87,7 @@ export const ASSISTANT_SCHEMA = z
       kind: 'assistant' as const,
       messageId: message.id,
       model: message.model,
-      /** Whether Claude Code made the message up without asking a model. */
+      /** True if Claude Code made the message up without asking a model. */
       synthetic: message.model === '<synthetic>',
       /** The tool use that a sub-agent belongs to; null on the main thread. */
       thread: parent_tool_use_id,
@@ -183,7 +183,7 @@ const DENIAL = z
   .object({ tool_name: z.string(), tool_input: withDefault(z.record(z.string(), z.unknown()), {}) })
   .transform(({ tool_name, tool_input }) => describeToolUse(tool_name, tool_input));
 
-/** What made Claude Code answer; other origins, and a missing one, say nothing certain. */
+/** The origin of an answer; other origins, and a missing one, prove nothing. */
 const CAUSES_BY_ORIGIN: ReadonlyMap<string, 'prompt' | 'other'> = new Map([
   ['human', 'prompt'],
   ['auto-continuation', 'prompt'],
@@ -233,7 +233,7 @@ export const RESULT_SCHEMA = z
     modelsSinceLast:
       raw.model_usage_since_last_result === null ? null : toModelCosts(raw.model_usage_since_last_result),
     denials: raw.permission_denials.flatMap((denial) => DENIAL.safeParse(denial).data ?? []),
-    /** Whether it answers our prompt, or something else, such as the end of a background task. */
+    /** True if it answers our prompt, or something else, such as the end of a background task. */
     cause: CAUSES_BY_ORIGIN.get(raw.origin?.kind ?? '') ?? ('unknown' as const),
   }));
 

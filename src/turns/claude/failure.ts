@@ -1,4 +1,4 @@
-import type { FailureKind } from '../../core/failure.ts';
+import type { FailureKind } from '../../language/failure.ts';
 import type { ResultEvent, RetryEvent } from './event.ts';
 import type { Transcript } from './transcript.ts';
 import { isUsageLimitText } from './usage-limit.ts';
@@ -62,7 +62,7 @@ export function classifyResultFailure(result: ResultEvent, { error, lastText }: 
 }
 
 /**
- * Whether a result that calls itself a success is in truth Claude Code's own message about a failure. The events before it
+ * True if a result that calls itself a success is in truth Claude Code's own message about a failure. The events before it
  * tell: the last message was made up because of an error, or no model has said what is said about a usage limit.
  */
 export function isFailureInDisguise({ text }: ResultEvent, { error, lastText }: Transcript): boolean {
@@ -89,7 +89,7 @@ function failureKindOf(result: ResultEvent, error: string | null, detail: string
 /** The requests after which a key or a login is taken for invalid: the second may come with a renewed one. */
 const MAX_LOGIN_TRIES = 2;
 
-/** Whether Claude Code goes on trying with credentials that the API has refused before. */
+/** True if Claude Code keeps trying with credentials that the API has refused before. */
 export const isHopelessRetry = ({ attempt, status, error }: RetryEvent): boolean =>
   (attempt ?? 0) >= MAX_LOGIN_TRIES && (lookUp(BY_ERROR, error) ?? lookUp(BY_STATUS, status)) === 'authentication';
 

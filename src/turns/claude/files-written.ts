@@ -1,4 +1,4 @@
-import { tryParseJson } from '../../core/json.ts';
+import { tryParseJson } from '../../language/text/json.ts';
 
 /** The input of a tool. */
 type ToolInput = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import { firstLine } from '../../core/text.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
+import { firstLine } from '../../language/text/text.ts';
 import { execProgram } from '../../process/exec-program.ts';
 
 /** A version of Claude Code, such as 2.1.325. */

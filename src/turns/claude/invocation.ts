@@ -1,10 +1,10 @@
-import type { SessionUse } from '../../core/agent.ts';
-import type { ClaudeTurn } from '../../core/due.ts';
-import { microsToUsd } from '../../core/ledger.ts';
-import type { Preference } from '../../core/position.ts';
-import type { StateSettings } from '../../core/state.ts';
-import { renderTemplate } from '../../core/template.ts';
+import type { SessionUse } from '../../core/run/agent.ts';
+import { microsToUsd } from '../../core/run/ledger.ts';
+import type { ClaudeTurn } from '../../core/turns/due.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
+import type { Preference } from '../../language/position.ts';
+import type { StateSettings } from '../../language/state.ts';
+import { renderTemplate } from '../../language/text/template.ts';
 import { type ClaudeVersion, isAtLeast } from './find-claude.ts';
 
 /** Everything that the arguments of one call of Claude Code depend on. */
@@ -17,7 +17,9 @@ export interface ClaudeCall extends Preference {
   /** Folders besides the working directory in which it may read and write. */
   readonly folders: readonly string[];
   readonly settings: StateSettings;
-  /** Whether it stays open and takes one prompt after the other, as lines of JSON. */
+  /** Tools that it may not use, whatever the state says. */
+  readonly denied?: readonly string[];
+  /** True if it stays open and takes one prompt after the other, as lines of JSON. */
   readonly staysOpen?: boolean;
   /** The version of Claude Code, if it is known. */
   readonly version: ClaudeVersion | null;
@@ -52,7 +54,7 @@ export function claudeArguments(call: ClaudeCall): readonly string[] {
       budgetMicros === null ? null : String(microsToUsd(Math.max(1, budgetMicros))),
     ),
     ...optionArguments('--allowedTools', joinTools(settings.allowedTools)),
-    ...optionArguments('--disallowedTools', joinTools(settings.disallowedTools)),
+    ...deniedArguments(joinTools(settings.disallowedTools), call.denied ?? []),
     ...call.folders.flatMap((folder) => ['--add-dir', folder]),
     ...systemPromptArguments(call),
   ];
@@ -104,11 +106,17 @@ function systemPromptArguments({ settings, version }: ClaudeCall): readonly stri
 const optionArguments = (name: string, value: string | null): readonly string[] =>
   value === null ? [] : [name, value];
 
+/** One argument each: the length of an argument is limited. */
+function deniedArguments(ofState: string | null, denied: readonly string[]): readonly string[] {
+  const tools = ofState === null ? denied : [ofState, ...denied];
+  return tools.length === 0 ? [] : ['--disallowedTools', ...tools];
+}
+
 const joinTools = (tools: readonly string[] | null): string | null =>
   tools === null || tools.length === 0 ? null : tools.join(',');
 
 const CONTINUE_PROMPT =
-  'You were interrupted in the middle of your answer. Go on from where you stopped; what is already done need not be done again. End with the tag that your task asks for.';
+  'You were interrupted in the middle of your answer. Continue from where you stopped; what is already done need not be done again. End with the tag that your task asks for.';
 
 const COMPACT_COMMAND = '/compact';
 

@@ -1,6 +1,6 @@
-import type { Failure, FailureKind } from '../../core/failure.ts';
-import type { CostReport } from '../../core/ledger.ts';
-import type { Failed } from '../../core/signal.ts';
+import type { CostReport } from '../../core/run/ledger.ts';
+import type { Failed } from '../../core/signals/signal.ts';
+import type { Failure, FailureKind } from '../../language/failure.ts';
 import { saysDiskIsFull } from '../../process/full-disk.ts';
 import { type CostBaseline, computeTurnCost } from './cost.ts';
 import type { ResultEvent } from './event.ts';
@@ -27,11 +27,11 @@ export interface EndedTurn {
   readonly exitCode: number | null;
   /** The last lines of stderr. */
   readonly stderr: string;
-  /** Whether a full disk kept part of its output from being written. */
+  /** True if a full disk kept part of its output from being written. */
   readonly outputLost: boolean;
   /** The message for the case that it was silent for too long. */
   readonly timeoutMessage: string;
-  /** Whether its conversation is on disk, so that it can be resumed. */
+  /** True if its conversation is on disk, so that it can be resumed. */
   readonly resumable: boolean;
   readonly endedAtMs: number;
   /** How many usage limits without a time were met in a row before this turn. */
@@ -64,7 +64,7 @@ export type ClaudeOutcome =
 export function judgeClaudeTurn(ended: EndedTurn): ClaudeOutcome {
   const computed = computeTurnCost(ended.transcript, ended.costBaseline);
   const turn = { ...ended, transcript: { ...ended.transcript, ...ended.transcript.atOwnResult } };
-  // What it said last may be lost, and with it a part of the cost.
+  // Its last output may be lost, and with it a part of the cost.
   const cost: CostReport = turn.outputLost ? { ...computed, kind: 'estimated' } : computed;
   const text = turn.isCompaction === true ? judgeCompaction(turn.transcript) : findAnswer(turn.transcript);
   const denials = turn.transcript.ownResult?.denials ?? [];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tryParseJson } from '../../core/json.ts';
+import { tryParseJson } from '../../language/text/json.ts';
 import { MAX_LINE_BYTES } from '../../process/lines.ts';
 import {
   ASSISTANT_SCHEMA,

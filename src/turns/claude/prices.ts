@@ -1,4 +1,4 @@
-import { isPlausibleCost, usdToMicros } from '../../core/ledger.ts';
+import { isPlausibleCost, usdToMicros } from '../../core/run/ledger.ts';
 import type { ModelCost } from './event.ts';
 import { type Usage, weighTokens } from './usage.ts';
 

@@ -1,4 +1,4 @@
-import { createPrintReader, readPrints } from '../../core/prints.ts';
+import { createPrintReader, readPrints } from '../../language/tags/prints.ts';
 import { unsaidText } from './activity.ts';
 import type { ClaudeEvent } from './event.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { QUOTA_STATUSES, type Quota, type QuotaWindow } from '../../core/quota.ts';
+import { QUOTA_STATUSES, type Quota, type QuotaWindow } from '../../core/run/quota.ts';
 
 const nullableNumber = z.number().nullable().default(null).catch(null);
 const nullableText = z.string().nullable().default(null).catch(null);

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { SessionUse } from '../../core/agent.ts';
-import type { TurnRef } from '../../core/due.ts';
+import type { SessionUse } from '../../core/run/agent.ts';
+import type { TurnRef } from '../../core/turns/due.ts';
 import type { ConversationCopies, ConversationFiles } from '../turn-context.ts';
 import { findSessionFile, projectFolder } from './session-file.ts';
 
 /*
- * Claude Code goes on with a conversation on another machine if the file SESSION.jsonl lies in the folder that it has for the working
+ * Claude Code continues with a conversation on another machine if the file SESSION.jsonl lies in the folder that it has for the working
  * directory there. What sub-agents said and long outputs of tools are in a folder beside it, of the same name; the conversation has
  * all that matters of them, so they may be missing.
  */
@@ -21,7 +21,7 @@ interface SessionPlace {
   readonly cwd: string;
 }
 
-/** Puts the conversation that a turn goes on from in its place, if another machine had it last. */
+/** Puts the conversation that a turn continues from in its place, if another machine had it last. */
 export async function bringSession(
   copies: ConversationCopies,
   { configDir, cwd }: SessionPlace,

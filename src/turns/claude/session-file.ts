@@ -2,9 +2,9 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { tryParseJson } from '../../core/json.ts';
+import { tryParseJson } from '../../language/text/json.ts';
+import type { Environment } from '../../process/environment.ts';
 import { MAX_LINE_BYTES, readLinesBackwards } from '../../process/lines.ts';
-import type { Environment } from '../turn-context.ts';
 
 const COST_STATE = z.object({ type: z.literal('cost-state'), totalCostUSD: z.number().nonnegative() });
 const MESSAGE = z.object({ type: z.enum(['user', 'assistant']) });
@@ -46,7 +46,7 @@ export async function hasMessages(file: string): Promise<boolean> {
   return (await findLastLine(file, '"type"', (value) => MESSAGE.safeParse(value).data)) !== undefined;
 }
 
-/** Whether a conversation on disk has a prompt with this id. */
+/** True if a conversation on disk has a prompt with this id. */
 export async function hasPrompt(file: string, uuid: string): Promise<boolean> {
   const prompt = z.union([
     z.object({ type: z.literal('user'), uuid: z.literal(uuid) }),

@@ -12,20 +12,20 @@ export interface Transcript {
   readonly model: string | null;
   /** The `claude_code_version` of the first event. */
   readonly version: string | null;
-  /** Whether the conversation was begun or resumed. */
+  /** True if the conversation was begun or resumed. */
   readonly opened: boolean;
-  /** Whether the conversation was summarized. */
+  /** True if the conversation was summarized. */
   readonly compacted: boolean;
-  /** Whether a model has answered on the main thread. */
+  /** True if a model has answered on the main thread. */
   readonly answered: boolean;
   /** The last text on the main thread. */
   readonly lastText: { readonly messageId: string; readonly text: string } | null;
   /** The last result, and the last one that answers our prompt. */
   readonly lastResult: ResultEvent | null;
   readonly ownResult: ResultEvent | null;
-  /** What was known when the latter came: what Claude Code does by itself afterwards does not change it. */
+  /** The facts when the latter arrived: later actions of Claude Code do not change them. */
   readonly atOwnResult: Pick<Transcript, 'answered' | 'lastText' | 'error' | 'limit'> | null;
-  /** Whether Claude Code has begun another round by itself, after a success. We send one prompt to each process. */
+  /** True if Claude Code has begun another round by itself, after a success. We send one prompt to each process. */
   readonly laterRound: boolean;
   /** The models that the results report to have used, together; null as soon as one of them reports none. */
   readonly spent: readonly ModelCost[] | null;
@@ -125,7 +125,7 @@ export const reopenTranscript = (transcript: Transcript): Transcript =>
         limit: null,
       };
 
-/** Whether the turn has its result: what the process does afterwards does not matter. */
+/** True if the turn has its result: what the process does afterwards does not matter. */
 export const isTurnDone = (transcript: Transcript): boolean => transcript.ownResult !== null;
 
 /** The tokens of all messages by model, including those that were cut short. */

@@ -1,4 +1,4 @@
-import type { ClaudeTurn } from '../../core/due.ts';
+import type { ClaudeTurn } from '../../core/turns/due.ts';
 import { MAX_LINE_BYTES } from '../../process/lines.ts';
 import { PrintReporter } from '../print-reporter.ts';
 import type { TurnContext } from '../turn-context.ts';
@@ -16,7 +16,7 @@ const LONG_LINE_WARNING = `Claude Code printed an event of ${MAX_LINE_BYTES / 10
 /** Reads the output of one turn as it comes: for its outcome, for those who watch, and for what ends it early. */
 export class TurnReading {
   transcript: Transcript = EMPTY_TRANSCRIPT;
-  /** Whether hooks of the user have run. */
+  /** True if hooks of the user have run. */
   hasHooks = false;
   readonly prints: PrintReporter;
   private readonly context: TurnContext;
@@ -28,7 +28,7 @@ export class TurnReading {
   private readonly overspending = new AbortController();
   private limit: { readonly micros: number; readonly prices: Prices } | null = null;
   private hasWarnedOfLength = false;
-  /** What was written into the turn and not been echoed yet. */
+  /** The messages written into the turn that are not echoed yet. */
   private readonly unheard = new Set<string>();
   private isGoingOn = false;
 
@@ -50,12 +50,12 @@ export class TurnReading {
     return this.overspending.signal;
   }
 
-  /** Whether it is over: what was written into it is part of it, and Claude Code may answer that with a result of its own. */
+  /** True if it is over: what was written into it is part of it, and Claude Code may answer that with a result of its own. */
   get isDone(): boolean {
     return isTurnDone(this.transcript) && this.unheard.size === 0;
   }
 
-  /** Whether there is a result, but something was written that Claude Code does not take up. */
+  /** True if there is a result, but something was written that Claude Code does not take up. */
   get isStalled(): boolean {
     return isTurnDone(this.transcript) && this.unheard.size > 0 && !this.isGoingOn;
   }

@@ -12,7 +12,7 @@ const OVERDUE_MS = 1_000;
 const FIRST_BACKOFF_MS = 5 * MINUTE_MS;
 const MAX_BACKOFF_MS = 60 * MINUTE_MS;
 
-/** What Claude Code has said about a usage limit. */
+/** A usage limit that Claude Code reported. */
 export interface UsageLimitReport {
   /** From a `rate_limit_event`: seconds since 1970. */
   readonly resetsAt: number | null;
@@ -42,7 +42,7 @@ export const parseResetMs = (limit: UsageLimitReport, nowMs: number): number | n
 const parseExactResetMs = ({ resetsAt, text }: UsageLimitReport, nowMs: number): number | null =>
   plausible(epochMs(resetsAt), nowMs) ?? plausible(epochInText(text), nowMs);
 
-/** Whether a text is a message about a usage limit. */
+/** True if a text is a message about a usage limit. */
 export const isUsageLimitText = (text: string): boolean =>
   /usage limit reached|hit your (?:[\w'’-]+ )*limit|out of (?:extra usage|usage credits)|spend limit/i.test(text);
 

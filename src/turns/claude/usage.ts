@@ -22,7 +22,7 @@ const combine = (a: Usage, b: Usage, by: (x: number, y: number) => number): Usag
 /** Adds two numbers of tokens. */
 export const addUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x + y);
 
-/** What one number of tokens has more than an earlier one. */
+/** The increase of a token count. */
 export const subtractUsage = (a: Usage, earlier: Usage): Usage => combine(a, earlier, (x, y) => Math.max(0, x - y));
 
 /** The larger of each number: two events of one message count once. */

@@ -1,7 +1,7 @@
-import type { ClaudeTurn } from '../../core/due.ts';
-import { usdToMicros } from '../../core/ledger.ts';
-import type { Answered, Failed } from '../../core/signal.ts';
-import type { State } from '../../core/state.ts';
+import { usdToMicros } from '../../core/run/ledger.ts';
+import type { Answered, Failed } from '../../core/signals/signal.ts';
+import type { ClaudeTurn } from '../../core/turns/due.ts';
+import type { State } from '../../language/state.ts';
 import { chooseAnswer } from '../../scenario/choose-answer.ts';
 import type { CannedAnswer, CannedSummary } from '../../scenario/scenario.ts';
 import type { Backend, ScriptRunner } from '../backend.ts';

@@ -1,4 +1,4 @@
-import type { Doing } from '../../core/activity.ts';
+import type { Doing } from '../../core/run/activity.ts';
 import { isFolderName } from '../../scenario/answer-schema.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
 

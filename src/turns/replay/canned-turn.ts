@@ -1,15 +1,16 @@
 import { mkdirSync } from 'node:fs';
-import type { ClaudeTurn, ScriptTurn } from '../../core/due.ts';
-import type { Rules } from '../../core/policy.ts';
-import type { Failed } from '../../core/signal.ts';
-import { renderTemplate } from '../../core/template.ts';
+import type { Failed } from '../../core/signals/signal.ts';
+import type { ClaudeTurn, ScriptTurn } from '../../core/turns/due.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
+import type { Rules } from '../../language/policy.ts';
+import { renderTemplate } from '../../language/text/template.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { findCommand } from '../../process/find.ts';
+import { turnMarker } from '../../process/marker.ts';
 import { chooseAnswer, formatAnswersPosition } from '../../scenario/choose-answer.ts';
 import type { CannedAnswer, Scenario } from '../../scenario/scenario.ts';
 import { failedSignal } from '../signals.ts';
-import { type TurnContext, turnMarker } from '../turn-context.ts';
+import type { TurnContext } from '../turn-context.ts';
 import { writeInsideFolder } from './write-inside-folder.ts';
 
 /** Everything that the replayed turns of one run share. */
@@ -38,7 +39,7 @@ export function requireAnswer(context: ReplayContext, turn: CannedTurn): ReturnT
 /** The variables that are not set of an answer that nobody needs. */
 export const NO_UNKNOWN_VARIABLES = { unknown: [] } as const;
 
-/** Whether an agent may be refused to enter the state for this turn, and then needs no answer. */
+/** True if an agent may be refused to enter the state for this turn, and then needs no answer. */
 export const mayExceedVisits = ({ visit }: CannedTurn, { maxVisits }: Rules): boolean =>
   maxVisits !== null && visit > maxVisits;
 

@@ -1,5 +1,5 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
-import type { CostReport } from '../../core/ledger.ts';
+import type { CostReport } from '../../core/run/ledger.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
 import { detailFieldOf } from '../claude/activity.ts';

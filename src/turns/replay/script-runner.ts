@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import type { ScriptTurn } from '../../core/due.ts';
-import type { Failure } from '../../core/failure.ts';
-import { readPrints } from '../../core/prints.ts';
-import type { Answered, Failed } from '../../core/signal.ts';
-import type { State } from '../../core/state.ts';
+import type { Answered, Failed } from '../../core/signals/signal.ts';
+import type { ScriptTurn } from '../../core/turns/due.ts';
+import type { Failure } from '../../language/failure.ts';
+import type { State } from '../../language/state.ts';
+import { readPrints } from '../../language/tags/prints.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
 import type { ScriptRunner } from '../backend.ts';
@@ -48,12 +48,13 @@ export class ReplayScriptRunner implements ScriptRunner {
       this.print(turn, dir, answer, prints);
       await crashIfRequested(context, answer, adopted);
       const { text, exit, stderr, fail } = answer;
-      if (fail === 'timeout') return failed({ kind: 'timeout', message: TIMED_OUT });
       const stderrText = stderr === '' ? '' : `\n${stderr.trimEnd()}`;
       const signal =
-        exit === 0
-          ? await answeredSignal(context, turn, context.clock.now(), { text, cost: null, denials: [] })
-          : failed({ kind: 'script', message: `the script ended with exit code ${exit}${stderrText}` });
+        fail === 'timeout'
+          ? failed({ kind: 'timeout', message: TIMED_OUT })
+          : exit === 0
+            ? await answeredSignal(context, turn, context.clock.now(), { text, cost: null, denials: [] })
+            : failed({ kind: 'script', message: `the script ended with exit code ${exit}${stderrText}` });
       return { ...signal, ...prints.signalFields };
     });
   }

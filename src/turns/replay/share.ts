@@ -1,21 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { ClaudeTurn } from '../../core/due.ts';
-import { microsToUsd, usdToMicros } from '../../core/ledger.ts';
+import { microsToUsd, usdToMicros } from '../../core/run/ledger.ts';
+import type { ClaudeTurn } from '../../core/turns/due.ts';
+import { readJsonFile } from '../../json-file.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
-import { readJsonFile } from '../json-file.ts';
 import type { TurnContext } from '../turn-context.ts';
 
 const PAID_SHARES_SCHEMA = z.object({ paidMicros: z.number(), stops: z.number() });
 
-/** What earlier turns of a visit have done for its next answer: what they paid, and how many of them were stopped. */
+/** The share of earlier turns of a visit in its next answer: what they paid, and how many were stopped. */
 export type PaidShares = z.infer<typeof PAID_SHARES_SCHEMA>;
 
 const PAID_SHARES_FILE = 'shares.json';
 const NOTHING_PAID: PaidShares = { paidMicros: 0, stops: 0 };
 
-/** What was paid before this turn, as the turn before it has left it in its folder. */
+/** The amount paid before this turn, as the previous turn left it in its folder. */
 export function readPaidShares(context: TurnContext, turn: ClaudeTurn): PaidShares {
   if (turn.attempt === 1) return NOTHING_PAID;
   const file = join(context.folderOf({ ...turn, number: turn.number - 1 }), PAID_SHARES_FILE);
@@ -25,7 +25,7 @@ export function readPaidShares(context: TurnContext, turn: ClaudeTurn): PaidShar
 
 /**
  * The part of an answer that is played now. Like Claude Code, a turn stops where its share of the budget is used up, and
- * the next one goes on with what is left to pay. The last share of a run is not cut: it ends with the answer.
+ * the next one continues with what is left to pay. The last share of a run is not cut: it ends with the answer.
  */
 export function cutToShare(turn: ClaudeTurn, answer: CannedAnswer, { paidMicros }: PaidShares): CannedAnswer {
   const totalMicros = usdToMicros(answer.costUsd);

@@ -184,11 +184,23 @@ test('a cycle that only policies and scripts decide on is an error, else it is a
   const levels = (text: string) =>
     lintSource(sourceOf({ 'START.md': text, 'W.md': END })).map(({ rule, level }) => [rule, level]);
   const entry = policy(
-    ['tag: fork, target: W, next: START', 'tag: goto, target: START'],
-    '<fork next="START">W</fork> if so, else <goto>START</goto>',
+    ['tag: fork, target: W, next: START, item: a', 'tag: fork, target: W, next: START, item: b'],
+    '<fork next="START">W</fork>',
   );
   expect(levels(entry)).toStrictEqual([['fork-bomb', 'error']]);
   expect(levels('If so <fork next="START">W</fork>.')).toStrictEqual([['fork-bomb', 'warning']]);
+});
+
+test.each([
+  [
+    'forks on a condition',
+    'if [ -e inbox/1 ]; then echo "<fork next=START>W</fork>"; else echo "<reset>START</reset>"; fi',
+  ],
+  ['waits', 'sleep 60; echo "<fork next=START>W</fork>"'],
+  ['waits for its workers', 'if [ -e a ]; then echo "<fork next=START>W</fork>"; else echo "<join>START</join>"; fi'],
+])('a dispatcher without end that %s may be intended', (_, script) => {
+  const found = lintSource(sourceOf({ 'START.sh': bash(script), 'W.md': END }));
+  expect(found.filter(({ rule }) => rule === 'fork-bomb').map(({ level }) => level)).toStrictEqual(['warning']);
 });
 
 test('a finding has a message, a hint and an example path', () => {

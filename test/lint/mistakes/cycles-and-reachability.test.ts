@@ -8,7 +8,7 @@ describe('cycles and reachability:', () =>
     ['no way out of a prompt', { 'START.md': 'Look at the code until you know it.' }, ['no-way-out START.md:1:1']],
     [
       'no way out, though it names a state',
-      { 'START.md': 'When done, go on to END.', 'END.md': END },
+      { 'START.md': 'When done, proceed to END.', 'END.md': END },
       ['no-way-out START.md:1:1'],
     ],
     ['no way out of a script', { 'START.sh': bash('mkdir -p out', 'echo "all done"') }, ['no-way-out START.sh:1:1']],

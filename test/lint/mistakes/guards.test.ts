@@ -14,7 +14,7 @@ describe('guards:', () =>
       [],
     ],
     [
-      'a script prints nothing and goes on',
+      'a script prints nothing and continues',
       { 'START.sh': script(['on: { no_tag: FIX }'], 'make'), 'FIX.md': `{{error}} ${END}` },
       [],
     ],

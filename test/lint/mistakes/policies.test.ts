@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { check, END, policy, SCRIPT } from './check.ts';
+import { bash, type Case, check, END, policy, SCRIPT } from './check.ts';
 
 describe('frontmatter and policies:', () =>
   check([
@@ -15,6 +15,52 @@ describe('frontmatter and policies:', () =>
       ['frontmatter START.md:3:34'],
     ],
     ['frontmatter that is never closed', { 'START.md': '---\nmodel: opus\nDo it.' }, ['frontmatter START.md:1:1']],
+    ...(
+      [
+        ['several entries', ['tag: goto, target: END.md', 'tag: result'], '<goto>END.md</goto> or <result>x</result>'],
+        ['an open entry', ['tag: goto'], '<goto>END.md</goto>'],
+        ['a question', ['tag: ask, next: END.md'], '<ask next="END.md">Well?</ask>'],
+        ['a result without its text', ['tag: result'], '<result>x</result>'],
+        ['no entries', [], '<goto>END.md</goto>'],
+      ] as const
+    ).map(([title, entries, tags]): Case => {
+      const list = entries.map((entry) => `  - { ${entry} }\n`).join('');
+      const keys = `${list === '' ? '' : `allowed_transitions:\n${list}`}force_implicit: true\n`;
+      return [
+        `a forced transition with ${title}`,
+        { 'START.md': `---\n${keys}---\nAnswer with ${tags}.`, ...(tags.includes('END.md') && { 'END.md': END }) },
+        [`frontmatter START.md:${list === '' ? 2 : 3 + entries.length}:17`],
+      ];
+    }),
+    [
+      'tags that a forced transition ignores',
+      {
+        'START.md': `---\nallowed_transitions: [{ tag: goto, target: END.md }]\nforce_implicit: yes\n---\nShow how <goto>X</goto> and <goot>END.md</goot> are written, and <fork>`,
+        'END.md': END,
+      },
+      ['implicit-transition START.md:2:23'],
+    ],
+    [
+      'the only transition of a script, which has to print it',
+      {
+        'START.sh': bash(
+          '# ---',
+          '# allowed_transitions: [{ tag: goto, target: END.md }]',
+          '# ---',
+          'echo "<goto>END.md</goto>"',
+        ),
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'a script that prints no tag, whatever its policy says',
+      {
+        'START.sh': bash('# ---', '# allowed_transitions: [{ tag: goto, target: END.md }]', '# ---', 'echo done'),
+        'END.md': END,
+      },
+      ['no-way-out START.sh:1:1'],
+    ],
     ['an unknown key', { 'START.md': `---\nmax_visit: 3\n---\n${END}` }, ['key-without-effect START.md:2:1']],
     [
       'an unknown model and an unknown effort',

@@ -1,4 +1,6 @@
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { lintSource } from '../../../src/lint/lint.ts';
+import { sourceOf } from '../source-of.ts';
 import { bash, check, END } from './check.ts';
 
 describe('scripts:', () =>
@@ -286,9 +288,24 @@ describe('tags of functions:', () => {
     [
       'another value in each round',
       { 'START.sh': bash('for i in 1 2; do echo "<goto input=\'$i\'>E.md</goto>"; done'), 'E.md': END },
-      ['quote-in-input START.sh:2:24', 'several-tags START.sh:2:24'],
+      ['several-tags START.sh:2:24'],
     ],
   ]);
+});
+
+test.each([
+  ['what a program says', 'out=$(npm test 2>&1)', '$out', ['warning']],
+  ['the content of a file', '', '$(cat plan.md)', ['warning']],
+  ['what the state was given', '', '$RAYMOND_INPUT', ['info']],
+  ['a variable that is not set here', '', '$issue', ['info']],
+  ['an id of another program', 'id=$(bd ready | head -1)', 'work on $id', ['info']],
+  ['ids that Raymond sets', '', '$RAYMOND_WORKFLOW_ID/${RAYMOND_AGENT_ID}: $RAYMOND_TASK_FOLDER/a.md', []],
+  ['numbers', 'n=$((n + 1)); lines=$(wc -l < a)', '$n of $lines, $((n * 2)), ${#n}', []],
+  ['words of the script', 'kind=fast; [ -e a ] && kind="slow"', '$kind', []],
+])('a quote in an input is a warning only where it is likely: %s', (_, before, value, levels) => {
+  const files = { 'START.sh': bash(before, `echo "<goto input=\\"${value}\\">E.md</goto>"`), 'E.md': END };
+  const found = lintSource(sourceOf(files)).filter(({ rule }) => rule === 'quote-in-input');
+  expect(found.map(({ level }) => level)).toStrictEqual(levels);
 });
 
 describe('paths without output:', () => {

@@ -4,12 +4,12 @@ import { bash, check, END, policy } from './check.ts';
 describe('unknown tags:', () =>
   check([
     [
-      'another word for going on, which leaves no way out',
+      'another word for continuing, which leaves no way out',
       { 'START.md': 'When done, answer with <next>END.md</next>.', 'END.md': END },
       ['no-way-out START.md:1:1'],
     ],
     [
-      'another word for going on, which leads nowhere',
+      'another word for continuing, which leads nowhere',
       { 'START.md': 'When done <jump>END</jump>, or <result>x</result>.', 'END.md': END },
       ['unreachable-state END.md:0:0'],
     ],

@@ -45,9 +45,24 @@ describe('a mistake in the value of a variable that is a target:', () =>
       ['missing-state START.sh:4:12'],
     ],
     [
-      'where the parent goes on',
+      'where the parent continues',
       start('j=BB.md', 'echo "<fork next=\\"$j\\">A</fork>"'),
       ['missing-state START.sh:4:3'],
+    ],
+    [
+      'where the parent continues, while its worker comes from another variable',
+      start('w=A.md; j=BB.md', 'echo "<fork next=\\"$j\\">$w</fork>"'),
+      ['missing-state START.sh:4:11'],
+    ],
+    [
+      'written in the tag, while only the other state comes from a variable',
+      start('j=B.md', 'echo "<fork next=\\"$j\\">AA.md</fork>"'),
+      ['missing-state START.sh:5:7'],
+    ],
+    [
+      'one of two given to printf',
+      start(`printf '<fork next="%s">%s</fork>' B.md AA.md`),
+      ['missing-state START.sh:4:41'],
     ],
     ['half a name', start('stage=two', 'echo "<goto>A-$stage.md</goto>"'), ['missing-state START.sh:5:7']],
     [

@@ -254,6 +254,79 @@ describe('variables:', () =>
     ],
   ]));
 
+/** A script that goes one of two ways. */
+const either = (one: string, other: string): string =>
+  bash(`if [ -e a ]; then echo '${one}'; else echo '${other}'; fi`);
+const uses = (variable: string): string => `Work on ${variable}. When all is done, answer with <result>done</result>.`;
+
+describe('a variable that only one of two paths sets:', () =>
+  check([
+    [
+      'by a fork',
+      { 'START.sh': either('<fork next="END" x="1">W</fork>', '<goto>W</goto>'), 'W.md': uses('{{x}}'), 'END.md': END },
+      ['undefined-variable W.md:1:9'],
+    ],
+    [
+      'by one of two forks of a prompt',
+      {
+        'START.md': 'If so <fork next="END" x="1">W</fork>, else <fork next="END">W</fork>.',
+        'W.md': uses('{{x}}'),
+        'END.md': END,
+      },
+      ['undefined-variable W.md:1:9'],
+    ],
+    [
+      'by the items of a file',
+      {
+        'START.sh': either('<fork-each next="END" in="a.json">W</fork-each>', '<goto>W</goto>'),
+        'W.md': uses('{{x}}'),
+        'END.md': END,
+      },
+      ['undefined-variable W.md:1:9'],
+    ],
+    [
+      'in a script',
+      {
+        'START.sh': either('<fork next="END" x="1" y="2" z="3">W</fork>', '<goto>W</goto>'),
+        'W.sh': bash('y=4', 'echo "<result>$x $y ${z:-none}</result>"'),
+        'END.md': END,
+      },
+      ['undefined-variable W.sh:3:15'],
+    ],
+    [
+      'a result: by an input, by a call',
+      {
+        'START.sh': either('<goto input="i">V</goto>', '<goto>V</goto>'),
+        'V.md': 'Work on {{input}}. Then <call return="W">C</call>, or <goto>W</goto>.',
+        'C.md': END,
+        'W.sh': bash('echo "<result>$RAYMOND_RESULT</result>"'),
+      },
+      ['undefined-result V.md:1:9', 'undefined-result W.sh:2:15'],
+    ],
+    [
+      'by a join, by a question',
+      {
+        'START.sh': either('<ask next="W">Well?</ask>', '<fork next="J">END</fork>'),
+        'J.sh': either('<join>W</join>', '<goto>W</goto>'),
+        'W.md': uses('{{ask_id}} {{results}}'),
+        'END.md': END,
+      },
+      ['undefined-variable W.md:1:9', 'undefined-variable W.md:1:20'],
+    ],
+    [
+      'not where forks and a join are one answer',
+      {
+        'START.md': policy(
+          ['tag: fork, target: END, next: W', 'tag: join, target: W'],
+          'Answer with <fork next="W">END</fork> and <join>W</join>.',
+        ),
+        'W.md': uses('{{results}}'),
+        'END.md': END,
+      },
+      [],
+    ],
+  ]));
+
 describe('variables of a join, a question and a guard:', () =>
   check([
     [

@@ -19,7 +19,7 @@ describe('a turn costs', () => {
   test.each([
     ['its total, where totals are those of the call', '2.1.197', null, reported(18_000)],
     ['its total there, even if a newer version has saved one', '2.1.275', 0.012, reported(18_000)],
-    ['the difference, where totals go on from the saved one', '2.1.278', 0.012, reported(6_000)],
+    ['the difference, where totals continue from the saved one', '2.1.278', 0.012, reported(6_000)],
     ['its total there, if nothing was saved: a killed turn or fork saves nothing', '2.1.278', null, reported(18_000)],
     ['its total there, if it is less than the saved one', '2.1.278', 0.03, reported(18_000)],
     ['nothing, if the total has not moved', '2.1.278', 0.018, reported(0)],
@@ -97,7 +97,7 @@ describe('the models of a turn are', () => {
     ]);
   });
 
-  test('those used since the last result, of all its results together, where the others go on from earlier turns', () => {
+  test('those used since the last result, of all its results together, where the others continue from earlier turns', () => {
     const one = result({
       total_cost_usd: 5,
       modelUsage: { m: used(999, 5) },

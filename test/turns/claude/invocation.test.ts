@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_OPTIONS } from '../../../src/core/options.ts';
+import { DEFAULT_OPTIONS } from '../../../src/core/options/options.ts';
 import { type ClaudeCall, claudeArguments, escapePrompt, renderPrompt } from '../../../src/turns/claude/invocation.ts';
 
 const SETTINGS = {

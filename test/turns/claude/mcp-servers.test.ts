@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { hasLocalMcpServers } from '../../../src/turns/claude/mcp-servers.ts';
+import { hasLocalMcpServers } from '../../../src/turns/claude/start-checks.ts';
 
 const LOCAL = { mcpServers: { browser: { command: 'browser-server' } } };
 const REMOTE = { mcpServers: { tracker: { type: 'http', url: 'https://tracker.example/mcp' } } };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FailureKind } from '../../../src/core/failure.ts';
+import type { FailureKind } from '../../../src/language/failure.ts';
 import { type ClaudeOutcome, type EndedTurn, judgeClaudeTurn } from '../../../src/turns/claude/outcome.ts';
 import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from '../../../src/turns/claude/transcript.ts';

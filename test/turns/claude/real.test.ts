@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { FailureKind } from '../../../src/core/failure.ts';
-import { usdToMicros } from '../../../src/core/ledger.ts';
+import { usdToMicros } from '../../../src/core/run/ledger.ts';
+import type { FailureKind } from '../../../src/language/failure.ts';
 import { formatClaudeVersion } from '../../../src/turns/claude/find-claude.ts';
 import { PINNED } from '../../claude-code/pinned.ts';
 import { fork, fresh, REFUSED, type Rig, resume, setUp, type TurnResult } from './real-claude.ts';
@@ -231,7 +231,7 @@ for (const pinned of PINNED) {
       expect(micros(took)).toBe(charged(prompt) + charged('sub «say from below»'));
     });
 
-    test('may go on by itself after its answer, when a background task ends: the answer stays', async () => {
+    test('may continue by itself after its answer, when a background task ends: the answer stays', async () => {
       const task = { command: 'sleep 0.2', run_in_background: true, description: 'a task' };
       const { outcome, transcript } = await rig.runTurn({
         prompt: `«tool Bash ${JSON.stringify(task)}» «say <goto>NEXT</goto>»`,

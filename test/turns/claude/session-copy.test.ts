@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { TurnRef } from '../../../src/core/due.ts';
+import type { TurnRef } from '../../../src/core/turns/due.ts';
 import { formatClaudeVersion } from '../../../src/turns/claude/find-claude.ts';
 import { bringSession, storeSession } from '../../../src/turns/claude/session-copy.ts';
 import { projectFolder } from '../../../src/turns/claude/session-file.ts';
@@ -77,7 +77,7 @@ for (const pinned of PINNED) {
   const title = pinned.isInstalled ? name : `${name} (skipped: node test/claude-code/install.mjs installs it)`;
 
   describe.skipIf(!pinned.isInstalled)(title, { timeout: 100_000 }, () => {
-    test('goes on with a conversation in another home and folder, and branches off there', async () => {
+    test('continues with a conversation in another home and folder, and branches off there', async () => {
       const rig = await setUp(pinned);
       try {
         const session = fresh();

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readStartSnapshot } from '../../../src/turns/claude/start-snapshot.ts';
+import { readStartSnapshot } from '../../../src/turns/claude/start-checks.ts';
 import { git } from '../../git.ts';
 
 const NOON = new Date(2026, 10, 17, 12).getTime();

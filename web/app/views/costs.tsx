@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { type CostRow, get } from '../api.ts';
+import type { CostsDocument } from '../../../src/documents/types.ts';
+import { get } from '../api.ts';
 import { formatTokens, formatUsd } from '../format.ts';
 import { Choice, Failure } from '../parts.tsx';
 import { usePolled } from '../poll.ts';
@@ -10,7 +11,7 @@ const GROUPS = ['day', 'workflow', 'state', 'model', 'run'];
 export function Costs() {
   const by = useSignal('day');
   const path = `/costs?by=${by.value}`;
-  const { data, error } = usePolled((signal) => get<{ total: CostRow; rows: CostRow[] }>(path, signal), 0, path);
+  const { data, error } = usePolled((signal) => get<CostsDocument>(path, signal), 0, path);
   const rows = data.value?.rows ?? [];
   const most = Math.max(0.000001, ...rows.map(({ paid_usd, canned_usd }) => paid_usd + canned_usd));
   return (

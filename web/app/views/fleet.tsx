@@ -1,29 +1,32 @@
 import { useSignal } from '@preact/signals';
-import { get, type ListedRun } from '../api.ts';
+import type { ApiRunsDocument, ListedRunDocument } from '../../../src/documents/types.ts';
+import { get } from '../api.ts';
 import { formatAge, formatTokens, formatUsd } from '../format.ts';
 import { Choice, Failure, Status } from '../parts.tsx';
 import { usePolled } from '../poll.ts';
 import { Questions } from '../questions.tsx';
 import { VirtualList } from '../virtual-list.tsx';
 
-const FILTERS: Readonly<Record<string, string>> = {
-  all: '',
-  running: 'running,stopping,elsewhere',
-  'needs you': 'waiting,paused,crashed,budget_exceeded,iteration_limit',
-  failed: 'failed,unreadable',
-  completed: 'completed',
+const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  all: {},
+  running: { status: 'running,stopping,elsewhere' },
+  // A failed run has ended; it has a filter of its own.
+  'needs you': {
+    needs_you: 'true',
+    status: 'running,stopping,elsewhere,waiting,paused,crashed,budget_exceeded,iteration_limit',
+  },
+  failed: { status: 'failed,unreadable' },
+  completed: { status: 'completed' },
 };
 
 /** All runs of all projects: those that need a person first. */
 export function Fleet() {
   const filter = useSignal('all');
   const search = useSignal('');
-  const query = new URLSearchParams({ limit: '1000' });
-  const statuses = FILTERS[filter.value] ?? '';
-  if (statuses !== '') query.set('status', statuses);
+  const query = new URLSearchParams({ limit: '1000', ...FILTERS[filter.value] });
   if (search.value !== '') query.set('q', search.value);
   const path = `/runs?${query}`;
-  const { data, error } = usePolled((signal) => get<{ total: number; runs: ListedRun[] }>(path, signal), 2_000, path);
+  const { data, error } = usePolled((signal) => get<ApiRunsDocument>(path, signal), 2_000, path);
   const runs = data.value?.runs ?? [];
   const now = Date.now();
   return (
@@ -69,22 +72,23 @@ export function Fleet() {
   );
 }
 
-function Row({ run, now }: { run: ListedRun; now: number }) {
-  const { agent_counts: counts } = run;
-  const problem = run.error ?? run.damage?.[0];
+function Row({ run, now }: { run: ListedRunDocument; now: number }) {
+  const readable = 'error' in run ? null : run;
+  const counts = readable?.agent_counts;
+  const problem = 'error' in run ? run.error : run.damage[0];
   return (
     <a class={`row run-row ${run.needs_you ? 'needs-you' : ''}`} href={`/runs/${run.project}/${run.run_id}`}>
       <span class="run-name">
-        <strong>{run.name ?? run.run_id}</strong>
+        <strong>{readable?.name ?? run.run_id}</strong>
         <small class={problem === undefined ? '' : 'problem'}>{problem ?? run.run_id}</small>
       </span>
       <Status value={run.status} />
       <span class="wide">
         {counts && `${counts.live} live, ${counts.ended} ended${counts.failed > 0 ? `, ${counts.failed} failed` : ''}`}
       </span>
-      <span class="number">{run.cost_usd !== undefined && formatUsd(run.cost_usd)}</span>
-      <span class="number wide">{formatTokens(run.tokens)}</span>
-      <span class="number wide">{run.started_at !== undefined && formatAge(run.started_at, now)}</span>
+      <span class="number">{readable && formatUsd(readable.cost_usd)}</span>
+      <span class="number wide">{formatTokens(readable?.tokens)}</span>
+      <span class="number wide">{readable && formatAge(readable.started_at, now)}</span>
     </a>
   );
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { type AgentStatus, type AgentWorktree, type RunDetail, send } from '../api.ts';
+import type { AgentStatusDocument, AgentWorktreeDocument, ApiRunDocument } from '../../../src/documents/types.ts';
+import { send } from '../api.ts';
 import { describeEntry, formatAge, formatDuration, formatQuota, formatTokens, formatUsd } from '../format.ts';
 import { Action, Choice, Failure, Picture, Status } from '../parts.tsx';
 import { Questions } from '../questions.tsx';
@@ -37,7 +38,7 @@ export function Run({
         <p class="needs" role="status">
           {model.connection.value === 'lost'
             ? 'The server does not answer; trying again…'
-            : 'The server has ended the stream. Load the page again to go on.'}
+            : 'The server has ended the stream. Load the page again to continue.'}
         </p>
       )}
       {detail === null ? (
@@ -64,14 +65,14 @@ export function Run({
 }
 
 /** What a run waits for besides the answers to questions, which have forms of their own. */
-function withoutQuestions({ waits_for, questions: [first] }: RunDetail): string {
+function withoutQuestions({ waits_for, questions: [first] }: ApiRunDocument): string {
   const at = first === undefined ? -1 : waits_for.indexOf(`[${first.label}] asks (${first.ask_id}`);
   return (at === -1 ? waits_for : waits_for.slice(0, at)).trim();
 }
 
 const LIVE = ['running', 'stopping', 'elsewhere'];
 
-function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
+function Head({ detail, model }: { detail: ApiRunDocument; model: RunModel }) {
   const budget = useSignal('');
   const isLive = LIVE.includes(detail.status);
   const act =
@@ -134,7 +135,7 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
             Resume
           </Action>
         )}
-        {canGoOn && (detail.status !== 'waiting' || hasFailures) && (
+        {canGoOn && hasFailures && (
           <Action act={act('retry', raised)} {...(detail.status === 'failed' && { kind: 'main', submits: true })}>
             Retry what failed
           </Action>
@@ -166,7 +167,7 @@ function Head({ detail, model }: { detail: RunDetail; model: RunModel }) {
   );
 }
 
-function Agents({ detail, model, base }: { detail: RunDetail; model: RunModel; base: string }) {
+function Agents({ detail, model, base }: { detail: ApiRunDocument; model: RunModel; base: string }) {
   // What agents do comes between two looks at the run.
   void model.version.value;
   const [first] = detail.agents;
@@ -194,7 +195,7 @@ function Agents({ detail, model, base }: { detail: RunDetail; model: RunModel; b
   );
 }
 
-function AgentRow(props: { agent: AgentStatus; model: RunModel; base: string; isTall: boolean }) {
+function AgentRow(props: { agent: AgentStatusDocument; model: RunModel; base: string; isTall: boolean }) {
   const { agent, model, base } = props;
   const kind = `row agent-row${props.isTall ? ' tall' : ''}`;
   const doing = agent.status === 'running' ? model.live.get(agent.id)?.entries.at(-1) : undefined;
@@ -221,14 +222,20 @@ function AgentRow(props: { agent: AgentStatus; model: RunModel; base: string; is
 }
 
 /** The branch and the folder of a worktree, and what the agent has left in it. */
-function WorktreeNote({ worktree: { branch, path, kept, commits, dirty } }: { worktree: AgentWorktree }) {
+function WorktreeNote({
+  worktree: { branch, path, kept, commits, dirty, discarded },
+}: {
+  worktree: AgentWorktreeDocument;
+}) {
   const counted = commits === 1 ? '1 commit' : `${commits} commits`;
   const left =
     kept === null
       ? ''
       : kept
         ? ` (${counted}${dirty === true ? ', uncommitted changes' : ''})`
-        : ' (removed: nothing new)';
+        : discarded
+          ? ' (discarded)'
+          : ' (removed: nothing new)';
   return (
     <small title={path}>
       worktree {branch}

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { describeEntry, describeEvent, formatClock } from '../format.ts';
+import type { EventDocument } from '../../../src/documents/types.ts';
+import { describeEntry, describeEvent, formatClock, isError } from '../format.ts';
 import { Choice } from '../parts.tsx';
 import type { RunModel, StreamItem } from '../run-model.ts';
 import { VirtualList } from '../virtual-list.tsx';
@@ -63,23 +64,21 @@ function fits({ agent, content }: StreamItem, filter: Filter, text: string): boo
   if (text !== '' && !`${agent} ${describe(content)}`.toLowerCase().includes(text)) return false;
   if (filter === 'everything') return true;
   if ('entry' in content) return filter === 'what agents say';
-  const { kind, failure, denials } = content.event;
+  const { kind } = content.event;
   if (filter === 'transitions') return kind === 'transition';
   if (filter === 'what agents say') return kind === 'printed';
-  return PROBLEMS.has(kind) || (kind === 'turn_ended' && (failure != null || isFilled(denials)));
+  return PROBLEMS.has(kind) || (kind === 'turn_ended' && hasProblem(content.event));
 }
 
-const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+const hasProblem = (event: EventDocument): boolean =>
+  ('failure' in event && event.failure !== null) || ('denials' in event && event.denials.length > 0);
 
 const describe = (content: StreamItem['content']): string =>
   'entry' in content ? describeEntry(content.entry) : describeEvent(content.event);
 
 function StreamRow({ item: { at, agent, turn, content }, base }: { item: StreamItem; base: string }) {
   const kind = 'entry' in content ? `entry-${content.entry.kind}` : `event-${content.event.kind}`;
-  const isBad =
-    'entry' in content
-      ? content.entry.is_error === true
-      : content.event.failure != null || isFilled(content.event.denials);
+  const isBad = 'entry' in content ? isError(content.entry) : hasProblem(content.event);
   const cells = (
     <>
       <time dateTime={at}>{formatClock(at)}</time>

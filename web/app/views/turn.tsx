@@ -1,5 +1,6 @@
-import { get, type ListedTurn, type TurnDetail, type TurnEntry } from '../api.ts';
-import { describeEntry, formatDuration, formatStatus, formatTokens, formatUsd } from '../format.ts';
+import type { ListedTurnDocument, LogEntryDocument, TurnDocument } from '../../../src/documents/types.ts';
+import { get } from '../api.ts';
+import { describeEntry, formatDuration, formatStatus, formatTokens, formatUsd, isError } from '../format.ts';
 import { Failure } from '../parts.tsx';
 import { usePolled } from '../poll.ts';
 import type { RunModel } from '../run-model.ts';
@@ -13,7 +14,7 @@ export function Turn({ agent, turn, back, model }: { agent: string; turn: string
   const url = `${model.path}/turns/${encodeURIComponent(agent)}/${turn}`;
   const listed = model.findTurn(agent, turn);
   const isRunning = listed?.ended_at === null;
-  const { data, error } = usePolled((signal) => get<TurnDetail>(url, signal), 0, `${url} ${isRunning}`);
+  const { data, error } = usePolled((signal) => get<TurnDocument>(url, signal), 0, `${url} ${isRunning}`);
   const detail = data.value;
   const record = listed ?? detail?.record ?? null;
   return (
@@ -46,7 +47,7 @@ export function Turn({ agent, turn, back, model }: { agent: string; turn: string
   );
 }
 
-function Facts({ record }: { record: ListedTurn }) {
+function Facts({ record }: { record: ListedTurnDocument }) {
   const {
     started_at,
     ended_at,
@@ -89,7 +90,7 @@ function Facts({ record }: { record: ListedTurn }) {
 }
 
 /** A turn that is under way: what it had said when the page asked, and what came since. */
-function Live({ detail, model, agent, turn }: { detail: TurnDetail; model: RunModel; agent: string; turn: string }) {
+function Live({ detail, model, agent, turn }: { detail: TurnDocument; model: RunModel; agent: string; turn: string }) {
   const live = model.live.get(agent);
   const isSame = live !== undefined && String(live.turn) === turn;
   // Of a script, its output stands for its entries.
@@ -107,7 +108,7 @@ function Live({ detail, model, agent, turn }: { detail: TurnDetail; model: RunMo
   );
 }
 
-function Ended({ detail }: { detail: TurnDetail }) {
+function Ended({ detail }: { detail: TurnDocument }) {
   return (
     <>
       {detail.changed_files.length > 0 && (
@@ -140,7 +141,7 @@ function Ended({ detail }: { detail: TurnDetail }) {
 /** Few entries are shown with all their text, many with a line each. */
 const MAX_WHOLE = 100;
 
-function Entries({ entries, followEnd = false }: { entries: readonly TurnEntry[]; followEnd?: boolean }) {
+function Entries({ entries, followEnd = false }: { entries: readonly LogEntryDocument[]; followEnd?: boolean }) {
   if (entries.length > MAX_WHOLE)
     return (
       <VirtualList
@@ -150,7 +151,7 @@ function Entries({ entries, followEnd = false }: { entries: readonly TurnEntry[]
         followEnd={followEnd}
         keyOf={({ at }) => at}
         row={({ entry }) => (
-          <div class={`row entry-row entry-${entry.kind} ${entry.is_error ? 'is-bad' : ''}`}>
+          <div class={`row entry-row entry-${entry.kind} ${isError(entry) ? 'is-bad' : ''}`}>
             {describeEntry(entry)}
           </div>
         )}
@@ -160,21 +161,21 @@ function Entries({ entries, followEnd = false }: { entries: readonly TurnEntry[]
     <ol class="entries">
       {entries.map((entry, index) => (
         // Entries are only ever added at the end.
-        <li key={index} class={`entry-${entry.kind} ${entry.is_error ? 'is-bad' : ''}`}>
-          {entry.kind === 'says' ? <Markdown text={entry.text ?? ''} /> : <Entry entry={entry} />}
+        <li key={index} class={`entry-${entry.kind} ${isError(entry) ? 'is-bad' : ''}`}>
+          {entry.kind === 'says' ? <Markdown text={entry.text} /> : <Entry entry={entry} />}
         </li>
       ))}
     </ol>
   );
 }
 
-function Entry({ entry }: { entry: TurnEntry }) {
+function Entry({ entry }: { entry: LogEntryDocument }) {
   if (entry.kind === 'uses')
     return (
       <>
         <strong>{entry.tool}</strong> <code>{entry.detail}</code>
       </>
     );
-  if (entry.kind === 'retries') return <>{describeEntry(entry)}</>;
-  return <Output text={entry.text ?? ''} />;
+  if (entry.kind === 'retries' || entry.kind === 'left_out') return <>{describeEntry(entry)}</>;
+  return <Output text={entry.text} />;
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ListedTurn } from '../api.ts';
+import type { ListedTurnDocument } from '../../../src/documents/types.ts';
 import { formatDuration, formatStatus, formatUsd } from '../format.ts';
 import type { Bar, Lane } from '../lanes.ts';
 import type { RunModel } from '../run-model.ts';
@@ -59,13 +59,13 @@ export function Waterfall({ model, base }: { model: RunModel; base: string }) {
   );
 }
 
-/** The end of the scale while a run goes on: it leaps ahead now and then, and in between, bars that do not change need not be drawn anew. */
+/** The end of the scale while a run continues: it leaps ahead now and then, and in between, bars that do not change need not be drawn anew. */
 function roundUp(startMs: number, endMs: number): number {
   const leapMs = 2 ** Math.ceil(Math.log2((endMs - startMs) / 50));
   return startMs + Math.ceil((endMs - startMs) / leapMs) * leapMs;
 }
 
-/** The time, which goes on as long as a turn is running. */
+/** The time, which continues as long as a turn is running. */
 function useNow(model: RunModel): number {
   const now = useSignal(Date.now());
   useEffect(() => {
@@ -79,7 +79,7 @@ function useNow(model: RunModel): number {
 
 type Outcome = 'done' | 'failed' | 'denied' | 'running';
 
-function outcomeOf({ ended_at, failure, denials = [] }: ListedTurn): Outcome {
+function outcomeOf({ ended_at, failure, denials = [] }: ListedTurnDocument): Outcome {
   if (ended_at === null) return 'running';
   if (failure) return 'failed';
   return denials.length > 0 ? 'denied' : 'done';
@@ -178,7 +178,7 @@ function sum(bars: readonly Bar[], now: number): { workMs: number; waitMs: numbe
 }
 
 /** What a turn sends if it is not the prompt of its state. */
-const PROMPTS: Readonly<Record<string, string>> = { reminder: 'reminder', continue: 'goes on', compact: 'compacts' };
+const PROMPTS: Readonly<Record<string, string>> = { reminder: 'reminder', continue: 'continues', compact: 'compacts' };
 
 function TurnRow({ bar, scale, now, base }: { bar: Bar; base: string } & Scaled) {
   const { turn, readyMs, startMs, endMs } = bar;

@@ -1,17 +1,19 @@
 import { useSignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import { get, send, type WorkflowEntry } from '../api.ts';
+import type {
+  ListedWorkflowDocument,
+  StartedDocument,
+  WorkflowDocument,
+  WorkflowsDocument,
+} from '../../../src/documents/types.ts';
+import { get, send } from '../api.ts';
 import { Action, Failure, Picture } from '../parts.tsx';
 import { usePolled } from '../poll.ts';
 import { go } from '../router.ts';
 
 /** The workflows that can be started, and the form for one of them. */
 export function Workflows({ chosen }: { chosen: string | null }) {
-  const { data, error } = usePolled(
-    (signal) => get<{ workflows: WorkflowEntry[] }>('/workflows', signal),
-    0,
-    'workflows',
-  );
+  const { data, error } = usePolled((signal) => get<WorkflowsDocument>('/workflows', signal), 0, 'workflows');
   const workflows = data.value?.workflows ?? [];
   const workflow = workflows.find(({ project, id }) => `${project}/${id}` === chosen);
   if (workflow !== undefined) return <StartForm workflow={workflow} />;
@@ -28,9 +30,9 @@ export function Workflows({ chosen }: { chosen: string | null }) {
         {workflows.map((each) => (
           <li key={`${each.project}/${each.id}`}>
             <a href={`/workflows/${each.project}/${each.id}`}>
-              <strong>{each.title ?? each.name}</strong>
+              <strong>{titleOf(each)}</strong>
               <small>{each.path}</small>
-              <span>{each.error ?? each.description ?? describeStates(each.states?.length ?? 0)}</span>
+              <span>{each.error ?? each.description ?? describeStates(each.states.length)}</span>
             </a>
           </li>
         ))}
@@ -41,18 +43,22 @@ export function Workflows({ chosen }: { chosen: string | null }) {
 
 const describeStates = (count: number): string => `${count} ${count === 1 ? 'state' : 'states'}`;
 
-function StartForm({ workflow }: { workflow: WorkflowEntry }) {
+const titleOf = (workflow: ListedWorkflowDocument): string =>
+  (workflow.error === null ? workflow.title : null) ?? workflow.name;
+
+function StartForm({ workflow }: { workflow: ListedWorkflowDocument }) {
+  const readable = workflow.error === null ? workflow : null;
   const input = useSignal('');
   const name = useSignal('');
-  const budget = useSignal(workflow.default_budget_usd == null ? '' : String(workflow.default_budget_usd));
+  const budget = useSignal(String(readable?.default_budget_usd ?? ''));
   const model = useSignal('');
   const [isDrawn, setDrawn] = useState(true);
-  const { mode = 'optional', label = null, description = null } = workflow.input ?? {};
+  const { mode = 'optional', label = null, description = null } = readable?.input ?? {};
   const path = `/workflows/${workflow.project}/${workflow.id}`;
-  const { data } = usePolled((signal) => get<WorkflowEntry>(path, signal), 0, path);
+  const { data } = usePolled((signal) => get<WorkflowDocument>(path, signal), 0, path);
   const mistakes = (data.value?.findings ?? []).filter(({ level }) => level !== 'info');
   const start = async (): Promise<void> => {
-    const { project, run_id } = await send<{ project: string; run_id: string }>('POST', '/runs', {
+    const { project, run_id } = await send<StartedDocument>('POST', '/runs', {
       project: workflow.project,
       workflow: workflow.id,
       ...(input.value !== '' && { input: input.value }),
@@ -64,8 +70,8 @@ function StartForm({ workflow }: { workflow: WorkflowEntry }) {
   };
   return (
     <>
-      <h1>{workflow.title ?? workflow.name}</h1>
-      {workflow.description && <p>{workflow.description}</p>}
+      <h1>{titleOf(workflow)}</h1>
+      {readable?.description && <p>{readable.description}</p>}
       <Failure error={workflow.error === null ? null : new Error(workflow.error)} />
       {mistakes.length > 0 && (
         <ul class="warnings" aria-label="Mistakes">

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
+import { findRiskyOptions, formatRiskyOption, type RiskyOption } from '../../config/risky-settings.ts';
+import type { Settings } from '../../core/options/view-options.ts';
+import type { Run } from '../../core/run/run.ts';
+import { makePrivateFolder, PRIVATE_FILE_MODE } from '../../disk/files.ts';
+import type { FolderLayout } from '../../disk/layout.ts';
+import { EXIT, RaymondError } from '../../errors.ts';
+import { realPathOf } from '../../git-repository.ts';
+import { sanitizeLine } from '../../render/sanitize.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { isSignedByUser, signAsUser } from './user-key.ts';
+
+/** The sealed facts: the run, and the programs that it starts with their rights. */
+type SealedRun = Pick<Run, 'id' | 'workflow' | 'options'>;
+
+/** Notes that this user has started a run with these options, or has resumed it with them. Earlier ones count, too: a crash may come next. */
+export async function sealRun(layout: FolderLayout, run: SealedRun, env: NodeJS.ProcessEnv): Promise<void> {
+  if (isSealed(layout, run, env)) return;
+  const seal = await signAsUser(sealedText(layout, run), env);
+  if (seal === null) return;
+  await makePrivateFolder(layout.runFolder(run.id));
+  // A run that cannot be sealed starts nevertheless: this user is asked when it is resumed.
+  await appendFile(layout.sealsFile(run.id), `${seal}\n`, { mode: PRIVATE_FILE_MODE }).catch(() => {});
+}
+
+/** True if this user has started a run, or has resumed it, with the programs and rights that it has stored. */
+export function isSealed(layout: FolderLayout, run: SealedRun, env: NodeJS.ProcessEnv): boolean {
+  const text = sealedText(layout, run);
+  return readSeals(layout.sealsFile(run.id)).some((seal) => isSignedByUser(text, seal, env));
+}
+
+const sealedText = ({ root }: FolderLayout, { id, workflow, options }: SealedRun): string =>
+  JSON.stringify([
+    'raymond run',
+    realPathOf(root),
+    id,
+    workflow.path,
+    findRiskyOptions(options).map(({ key, value }) => [key, value]),
+  ]);
+
+function readSeals(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Finds the stored options of a run that start programs or widen what agents may do, and that this user has neither started it with nor set
+ * anywhere else: not now, and not in a config file that counts here.
+ */
+export function findStoredRisks(
+  layout: FolderLayout,
+  run: SealedRun,
+  changes: Partial<Settings>,
+  { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): readonly RiskyOption[] {
+  if (isSealed(layout, run, env)) return [];
+  const risks = findRiskyOptions(run.options).filter(({ option }) => changes[option] === undefined);
+  if (risks.length === 0) return [];
+  const own = findRiskyOptions(loadConfig(cwd, env).options);
+  return risks.filter(({ key, value }) => !own.some((each) => each.key === key && isSame(each.value, value)));
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** Describes stored options in lines of their own. */
+export const describeStoredRisks = (risks: readonly RiskyOption[]): readonly string[] =>
+  risks.map((risk) => `  ${sanitizeLine(formatRiskyOption(risk))}`);
+
+/** Creates the error for a run with stored options that this user has not chosen. */
+export const storedRisksError = (run: string, risks: readonly RiskyOption[]): RaymondError =>
+  new RaymondError(
+    `You have not started the run ${run} with what it has stored:\n${describeStoredRisks(risks).join('\n')}`,
+    {
+      exitCode: EXIT.usage,
+      hint: `If you know where it comes from, resume it in a terminal, which asks you: raymond resume ${run}. Or set these options yourself.`,
+    },
+  );

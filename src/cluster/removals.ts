@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { PoolClient } from 'pg';
+import type { RunPlace } from '../app/launcher.ts';
+import { openFiles } from '../app/open-files.ts';
+import { pruneRuns } from '../app/prune.ts';
+import { makePrivateFolder, replaceFile } from '../disk/files.ts';
+import type { FolderLayout } from '../disk/layout.ts';
+import { errorMessageOf } from '../errors.ts';
+import type { Database } from '../storage/postgres/database.ts';
+
+/*
+ * When a run is removed from the database, each worker that may have files of it is told so by a row, and removes them as soon as it
+ * is there. What is not in the database is not removed for that reason alone: it may belong to another one.
+ */
+
+const LOOK_EVERY_MS = 2_000;
+
+/** Tells all workers to remove their files of a run, as a part of a transaction. */
+export async function insertRemovals(
+  client: Pick<PoolClient, 'query'>,
+  { run, mark }: { readonly run: string; readonly mark: string },
+): Promise<void> {
+  await client.query(
+    `insert into raymond.removals (run, mark, worker) select $1, $2, name from raymond.nodes on conflict do nothing`,
+    [run, mark],
+  );
+}
+
+/** The folders of the runs of a worker. Each holds the mark of its run: a later run may have the same id. */
+export class NodeFolders {
+  private readonly layout: FolderLayout;
+  private readonly place: RunPlace;
+  /** One after the other: nothing may be made in a folder that is being removed. */
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(layout: FolderLayout, env: NodeJS.ProcessEnv) {
+    this.layout = layout;
+    this.place = openFiles(dirname(layout.root), env);
+  }
+
+  /** Makes the folder of a run that continues here; what an earlier run of this id has left is removed first. */
+  take(run: string, mark: string): Promise<void> {
+    return this.inTurn(async () => {
+      const found = this.readMark(run);
+      if (found === mark) return;
+      if (found !== null) await this.removeFiles(run);
+      await makePrivateFolder(this.layout.runFolder(run), true);
+      await replaceFile(this.markFile(run), mark);
+    });
+  }
+
+  /** Removes what is here of a run that is gone. A later run of this id keeps its files. */
+  remove(run: string, mark: string): Promise<void> {
+    return this.inTurn(async () => {
+      const found = this.readMark(run);
+      if (found === null || found === mark) await this.removeFiles(run);
+    });
+  }
+
+  private async removeFiles(id: string): Promise<void> {
+    const worktrees = await this.place.launcher.worktrees.findOfEnded(id);
+    await pruneRuns(this.place, [{ id, status: null, bytes: 0, changedAt: 0, worktrees }], (_, error) => {
+      if (error !== null) throw error;
+    });
+  }
+
+  private readMark(run: string): string | null {
+    try {
+      return readFileSync(this.markFile(run), 'utf8') || null;
+    } catch {
+      return null;
+    }
+  }
+
+  private markFile = (run: string): string => join(this.layout.runFolder(run), 'mark');
+
+  private inTurn(action: () => Promise<void>): Promise<void> {
+    const next = this.last.then(action, action);
+    this.last = next.catch(() => {});
+    return next;
+  }
+}
+
+/** Removes what this worker has of runs that are gone, now and then; returns a function that ends that. */
+export function removeGoneRuns(
+  database: Database,
+  name: string,
+  folders: NodeFolders,
+  warn: (message: string) => void,
+): () => void {
+  const told = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const rows = await database.query<{ run: string; mark: string }>(
+      'select run, mark from raymond.removals where worker = $1',
+      [name],
+    );
+    for (const { run: id, mark } of rows) {
+      try {
+        await folders.remove(id, mark);
+      } catch (error) {
+        // Such as a turn that still runs: it is tried again.
+        if (!told.has(id)) warn(`the files of ${id}, which is gone, stay for now: ${errorMessageOf(error)}`);
+        told.add(id);
+        continue;
+      }
+      await database.query('delete from raymond.removals where worker = $1 and run = $2 and mark = $3', [
+        name,
+        id,
+        mark,
+      ]);
+    }
+  };
+  const lookAgain = (): void => {
+    if (!isOver) timer = setTimeout(lookNow, LOOK_EVERY_MS);
+  };
+  const lookNow = (): void => void look().then(lookAgain, lookAgain);
+  lookNow();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}

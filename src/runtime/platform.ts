@@ -1,4 +1,0 @@
-import type { Platform } from '../core/state-names.ts';
-
-/** The platform of this machine. */
-export const currentPlatform = (): Platform => (process.platform === 'win32' ? 'windows' : 'unix');

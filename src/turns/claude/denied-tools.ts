@@ -1,0 +1,166 @@
+import { realpathSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import type { ClaudeTurn } from '../../core/turns/due.ts';
+import { findGitPlace, isWithin } from '../../git-repository.ts';
+import type { State } from '../../language/state.ts';
+import { resolvePackageFile } from '../../package-files.ts';
+import type { TurnContext } from '../turn-context.ts';
+import { patternOf, patternsOfAllExcept } from './path-patterns.ts';
+import { readSettings } from './start-checks.ts';
+
+/** Raymond's own files in any project, also in a worktree or a folder below. */
+const RAYMOND_FILES = ['.raymond/config.toml', '.raymond/state', '.raymond/runs', '.config/raymond'];
+
+/** Files, in any folder, from which Claude Code and git start programs. */
+const STARTING_FILES = ['.claude.json', '.mcp.json', '.claude-plugin', '.git', '.gitconfig', '.gitmodules'];
+
+/** Files of the user from which git, ssh and the shells of Claude Code start programs; in a project they are plain files. */
+const HOME_FILES = [
+  ...['.config/git', '.ssh', '.bashrc', '.bash_profile', '.bash_login', '.profile'],
+  ...['.zshenv', '.zprofile', '.zshrc', '.zlogin'],
+];
+
+/** Entries of a folder with settings of Claude Code that can name programs to start, or tools to permit. */
+const SETTINGS_ENTRIES = ['*.json', 'agents', 'commands', 'hooks', 'output-styles', 'plugins', 'skills', 'workflows'];
+
+/**
+ * Commands that Claude Code runs without asking while it accepts edits. They can replace a denied file by moving a folder around
+ * it, or by naming only the folder that it goes to, so they are denied as a whole unless somebody permits them by name.
+ */
+const FOLDER_COMMANDS = ['mv', 'cp', 'rm'];
+
+/** Quotes and backslashes could hide the name, so a command with one of them is denied as well. */
+const HIDING_PATTERNS = ['*.raymond*', '*"*', "*'*", '*\\\\\\\\*'];
+
+const WHOLE_SHELL = /^Bash(?:$|\((?:\*|:\*)\)$)/;
+
+type Limits = Pick<TurnContext, 'ownFiles' | 'workflowPlaces' | 'startFolder' | 'options' | 'env'>;
+type Place = Pick<ClaudeTurn, 'cwd' | 'taskFolder' | 'runFolder'>;
+type Permissions = Pick<State, 'permissionMode' | 'allowedTools' | 'disallowedTools'>;
+
+/**
+ * The rules of Claude Code that keep an agent from writing to Raymond's files, to its workflow and, unless it has a whole
+ * shell, to files from which programs are started. Claude Code applies them in every permission mode, to links by where they
+ * lead, and to the targets of shell commands that it can read. See docs/security.md.
+ */
+export function findDeniedTools(limits: Limits, turn: Place, state: Permissions): readonly string[] {
+  const mode =
+    state.permissionMode ?? (limits.options.skipPermissions ? 'bypassPermissions' : limits.options.permissionMode);
+  const permitsShell =
+    mode === 'bypassPermissions' || (state.allowedTools ?? []).some((tool) => WHOLE_SHELL.test(tool));
+  const hasShell = permitsShell && !(state.disallowedTools ?? []).some((tool) => WHOLE_SHELL.test(tool));
+  const patterns = [
+    ...ownPatterns(limits, turn),
+    ...(limits.options.editWorkflows ? [] : workflowPatterns(limits, turn)),
+    ...RAYMOND_FILES.map((name) => `/**/${name}`),
+    ...(hasShell
+      ? []
+      : [
+          ...startingPatterns(limits.env),
+          ...programPatterns(limits, turn),
+          ...gitPatterns([limits.startFolder, turn.cwd]),
+        ]),
+  ];
+  const commands = hasShell || mode !== 'acceptEdits' ? [] : FOLDER_COMMANDS;
+  const rulesOf = (command: string): readonly string[] =>
+    isPermitted(command, state, turn.cwd, limits.env)
+      ? HIDING_PATTERNS.map((pattern) => `Bash(${command} ${pattern})`)
+      : [`Bash(${command}:*)`, `Bash(${command} *)`];
+  return [...new Set(patterns.map((pattern) => `Edit(/${pattern})`)), ...commands.flatMap(rulesOf)];
+}
+
+/**
+ * True if the state or the settings of Claude Code speak of a command, or of the whole shell: then its agent is not edit-only, or
+ * the settings deny the command themselves.
+ */
+function isPermitted(command: string, { allowedTools }: Permissions, cwd: string, env: TurnContext['env']): boolean {
+  const rule = new RegExp(`^Bash(?:\\((?:\\*|:\\*|${command}(?:[ :].*)?)\\))?$`);
+  if ((allowedTools ?? []).some((tool) => rule.test(tool))) return true;
+  const configDir = env.CLAUDE_CONFIG_DIR ?? join(env.HOME ?? '', '.claude');
+  const named = readSettings(cwd, configDir).flatMap((text) => [...text.matchAll(/"(Bash[^"]*)"/g)]);
+  return named.some(([, tool = '']) => rule.test(tool));
+}
+
+function ownPatterns(
+  { ownFiles, workflowPlaces, options }: Limits,
+  { taskFolder, runFolder }: Place,
+): readonly string[] {
+  const { root, writable } = ownFiles;
+  const edited = options.editWorkflows ? workflowPlaces().map(({ path }) => path) : [];
+  const folders = [...writable, taskFolder, runFolder, ...edited].filter((each) => each !== null);
+  const inside = folders.filter((folder) => isWithin(folder, root)).map((folder) => relative(root, folder));
+  return spellings(root).flatMap((each) =>
+    patternsOfAllExcept(
+      each,
+      inside.map((path) => join(each, path)),
+    ),
+  );
+}
+
+/** A folder in which agents work may hold a workflow, too: then its states are denied one by one. */
+function workflowPatterns(
+  { workflowPlaces, startFolder, ownFiles }: Limits,
+  { cwd, taskFolder, runFolder }: Place,
+): readonly string[] {
+  const workFolders = [startFolder, cwd, taskFolder, runFolder, ...ownFiles.writable].filter((each) => each !== null);
+  return workflowPlaces().flatMap(({ path, files }) =>
+    spellings(path).flatMap((each) =>
+      files !== null && workFolders.some((folder) => isWithin(folder, path) || isWithin(folder, each))
+        ? files.map((file) => patternOf(join(each, file)))
+        : [patternOf(each)],
+    ),
+  );
+}
+
+function startingPatterns(env: TurnContext['env']): readonly string[] {
+  const { CLAUDE_CONFIG_DIR: claudeFolder, XDG_CONFIG_HOME: configHome, HOME: home, GIT_CONFIG_GLOBAL: gitFile } = env;
+  const settingsFolders = ['/**/.claude', ...(claudeFolder ? spellings(claudeFolder).map(patternOf) : [])];
+  return [
+    ...STARTING_FILES.map((name) => `/**/${name}`),
+    ...settingsFolders.flatMap((folder) => SETTINGS_ENTRIES.map((name) => `${folder}/${name}`)),
+    ...(claudeFolder ? spellings(claudeFolder).map((each) => patternOf(join(each, '.claude.json'))) : []),
+    ...(configHome
+      ? spellings(configHome).flatMap((each) => ['raymond', 'git'].map((name) => patternOf(join(each, name))))
+      : []),
+    ...(home ? spellings(home).flatMap((each) => HOME_FILES.map((name) => patternOf(join(each, name)))) : []),
+    ...(gitFile && isAbsolute(gitFile) ? spellings(gitFile).map(patternOf) : []),
+  ];
+}
+
+/**
+ * The folders that programs of the run are loaded from: those on the PATH, Raymond's own, and that of Claude Code. `npx` puts the
+ * project's own packages on the PATH, so a package in a `node_modules` stands for the whole of it.
+ */
+function programPatterns({ env, options, startFolder }: Limits, { cwd }: Place): readonly string[] {
+  const folders = [
+    ...(env.PATH ?? '').split(delimiter),
+    ...(options.claude === null ? [] : [dirname(options.claude)]),
+    resolvePackageFile('dist'),
+    resolvePackageFile('node_modules'),
+  ].filter((folder) => isAbsolute(folder));
+  const holding = folders.flatMap(spellings).map((folder) => folder.replace(OUTERMOST_PACKAGES, '$1'));
+  // A folder on the PATH in which agents work could not be worked in.
+  const denied = holding.filter((folder) => !isWithin(cwd, folder) && !isWithin(startFolder, folder));
+  return [...new Set(denied)].map(patternOf);
+}
+
+const OUTERMOST_PACKAGES = /^(.*?[\\/]node_modules)[\\/].*$/s;
+
+/** The folders of git that are not called `.git`: git takes programs from their settings, too. */
+function gitPatterns(folders: readonly string[]): readonly string[] {
+  const places = folders.flatMap((folder) => findGitPlace(folder) ?? []);
+  return places
+    .flatMap(({ gitDir, commonDir }) => [gitDir, commonDir])
+    .filter((folder) => !folder.split(sep).includes('.git'))
+    .map(patternOf);
+}
+
+/** A path as it was named, and without links: Claude Code looks at both names of what a tool writes to. */
+function spellings(path: string): readonly string[] {
+  try {
+    const resolved = realpathSync(path);
+    return resolved === path ? [path] : [path, resolved];
+  } catch {
+    return [path];
+  }
+}
