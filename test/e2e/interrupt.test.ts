@@ -111,9 +111,11 @@ withEachClaude('an interruption', (pinned) => {
     const asked = interrupt(rig, 'Other words «say <goto>NEXT</goto>»');
     const runs = join(rig.cwd, '.raymond', 'runs');
     const folder = join(runs, readdirSync(runs)[0] ?? '', 'inbox');
+    // Names with a leading dot are files still being written; they vanish when they get their final name.
+    const requests = (): string[] =>
+      existsSync(folder) ? readdirSync(folder).filter((name) => /^[^.].*\.json$/.test(name)) : [];
     const isSettled = (): boolean =>
-      existsSync(folder) &&
-      readdirSync(folder).some((name) => readFileSync(join(folder, name), 'utf8').includes('"outcome":{'));
+      requests().some((name) => readFileSync(join(folder, name), 'utf8').includes('"outcome":{'));
     while (!isSettled()) await delay(1);
     writeFileSync(join(rig.cwd, 'go'), '');
     await Promise.all([killed, asked.catch(() => {})]);
