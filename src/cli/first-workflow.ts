@@ -22,10 +22,10 @@ answers:
 
         ## no/such/file
 
-        The script will find that there is no such file, and send the agent to MEND.md.
+        The script will find that there is no such file, and send the agent to FIX.md.
     cost: 0.03
     seconds: 2
-  MEND.md:
+  FIX.md:
     text: That stop did not exist. I have put another in its place. <goto>CHECK</goto>
     write:
       TOUR.md: |
@@ -44,14 +44,14 @@ answers:
 
 /** A test: the same answers, and what is expected of the run. */
 const SCENARIO = `${formatSchemaReference('scenario')}# A test: what a run with the canned answers should do. It costs nothing: raymond test FOLDER
-name: a stop that does not exist is mended
+name: a stop that does not exist is corrected
 answers_from: answers.yaml
 expect:
   # The states that are entered, in order.
-  path: [START, CHECK, MEND, CHECK, REPORT]
+  path: [START, CHECK, FIX, CHECK, REPORT]
   # The prompts as Claude gets them: {{result}} is replaced by what the script says.
   prompts:
-    MEND: { contains: "says: no/such/file does not exist.", lacks: "{{" }
+    FIX: { contains: "says: no/such/file does not exist.", lacks: "{{" }
   files:
     TOUR.md: { lacks: no/such/file }
   result: A folder whose tour was written by canned answers.
@@ -100,9 +100,9 @@ fi
 if [ -z "$problems" ]; then
   echo "<goto>REPORT.md</goto>"
 else
-  # The file is {{result}} in MEND.md. An attribute input="..." would end at the first quote in the text.
+  # The file is {{result}} in FIX.md. An attribute input="..." would end at the first quote in the text.
   printf '%s' "$problems" > problems.txt
-  echo "<goto input-file='problems.txt'>MEND.md</goto>"
+  echo "<goto input-file='problems.txt'>FIX.md</goto>"
 fi
 `;
 
@@ -124,9 +124,9 @@ echo ^<goto^>REPORT.md^</goto^>
 exit /b 0
 
 :problems
-rem The file is {{result}} in MEND.md. An attribute input="..." would end at the first quote in the text.
+rem The file is {{result}} in FIX.md. An attribute input="..." would end at the first quote in the text.
 > problems.txt echo %problems%
-echo ^<goto input-file='problems.txt'^>MEND.md^</goto^>
+echo ^<goto input-file='problems.txt'^>FIX.md^</goto^>
 exit /b 0
 
 :stop
@@ -138,7 +138,7 @@ exit /b 0
 `;
 
 /** A prompt that has to choose, in a loop that ends. */
-const MEND_PROMPT = `---
+const FIX_PROMPT = `---
 # Every loop needs an end: instead of a fourth visit to this state, the run stops (exit code 4).
 max_visits: 3
 # There are two ways, so the answer must choose one by its tag. If Claude forgets it, Raymond reminds it.
@@ -189,7 +189,7 @@ export function chooseSchemas(folder: string): Readonly<Record<string, string>> 
 export const FIRST_WORKFLOW: Readonly<Record<string, string>> = {
   'START.md': addSchemaReference(START_PROMPT),
   ...(process.platform === 'win32' ? { 'CHECK.bat': toWindowsLines(CHECK_BATCH_FILE) } : { 'CHECK.sh': CHECK_SCRIPT }),
-  'MEND.md': addSchemaReference(MEND_PROMPT),
+  'FIX.md': addSchemaReference(FIX_PROMPT),
   'REPORT.md': addSchemaReference(REPORT_PROMPT),
   'answers.yaml': ANSWERS,
   'tour.test.yaml': SCENARIO,

@@ -28,7 +28,7 @@ describe('raymond init', () => {
     const { cwd, raymond } = newCliProject();
     await raymond('init', 'first');
     const workflow = await openWorkflow(join(cwd, 'first'), 'unix');
-    for (const file of ['START.md', 'MEND.md', 'REPORT.md']) {
+    for (const file of ['START.md', 'FIX.md', 'REPORT.md']) {
       const { text } = await workflow.state(file);
       expect(text).not.toMatch(/Raymond|workflow|<!--|^#(?!#)/im);
     }
@@ -108,7 +108,7 @@ describe('the first workflow', () => {
     expect([code, out]).toStrictEqual([0, 'A folder whose tour was written by canned answers.\n']);
     expect(err.match(/→ \S+ \((goto|result)/g)).toStrictEqual([
       '→ CHECK.sh (goto',
-      '→ MEND.md (goto',
+      '→ FIX.md (goto',
       '→ CHECK.sh (goto',
       '→ REPORT.md (goto',
       '→ end (result',
@@ -125,7 +125,7 @@ describe('the first workflow', () => {
     expect([tested.code, tested.out]).toStrictEqual([
       0,
       expect.stringMatching(
-        /first\/tour\.test\.yaml\n {2}✓ a stop that does not exist is mended .*\n\n1 scenario: all passed \(/,
+        /first\/tour\.test\.yaml\n {2}✓ a stop that does not exist is corrected .*\n\n1 scenario: all passed \(/,
       ),
     ]);
   });
@@ -138,17 +138,17 @@ describe('the first workflow', () => {
     expect([code, out]).toStrictEqual([1, expect.stringContaining('the path of main is not as expected')]);
   });
 
-  const MEND = "<goto input-file='problems.txt'>MEND.md</goto>";
+  const FIX = "<goto input-file='problems.txt'>FIX.md</goto>";
 
   test.each([
     ['## bin\n\nx\n', '<goto>REPORT.md</goto>'],
     ['## `bin`\n\nx\n', '<goto>REPORT.md</goto>'],
-    [null, `${MEND} TOUR.md is missing or empty.`],
-    ['', `${MEND} TOUR.md is missing or empty.`],
-    ['no stop\n', `${MEND} TOUR.md has 0 stops; it should have one to five.`],
-    ['## bin\n'.repeat(6), `${MEND} TOUR.md has 6 stops; it should have one to five.`],
-    ['## a b\n## $(x)\n', `${MEND} a b does not exist. $(x) does not exist.`],
-    ['## "<goto>"', `${MEND} "<goto>" does not exist.`],
+    [null, `${FIX} TOUR.md is missing or empty.`],
+    ['', `${FIX} TOUR.md is missing or empty.`],
+    ['no stop\n', `${FIX} TOUR.md has 0 stops; it should have one to five.`],
+    ['## bin\n'.repeat(6), `${FIX} TOUR.md has 6 stops; it should have one to five.`],
+    ['## a b\n## $(x)\n', `${FIX} a b does not exist. $(x) does not exist.`],
+    ['## "<goto>"', `${FIX} "<goto>" does not exist.`],
   ])('has a gate that takes the tour %j for %s', async (tour, tag) => {
     const { cwd, raymond } = newCliProject();
     await raymond('init', 'first');

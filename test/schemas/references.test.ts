@@ -12,7 +12,7 @@ import { PROJECT, publishedText, validate } from './published.ts';
 describe('the workflow of `raymond init`', () => {
   test.each([
     ['START.md', 'frontmatter'],
-    ['MEND.md', 'frontmatter'],
+    ['FIX.md', 'frontmatter'],
     ['REPORT.md', 'frontmatter'],
     ['answers.yaml', 'scenario'],
     ['tour.test.yaml', 'scenario'],
