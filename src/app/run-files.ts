@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { RiskyOption } from '../config/risky-settings.ts';
+import type { RiskyOption } from '../config/config.ts';
 import type { Options } from '../core/options/options.ts';
 import type { Event } from '../core/run/event.ts';
 import type { Run } from '../core/run/run.ts';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Agent } from '../core/run/agent.ts';
-import { isDone } from '../core/run/done-phase.ts';
+import { type Agent, isDone } from '../core/run/agent.ts';
 import { isLive } from '../core/run/observed-status.ts';
 import type { Run } from '../core/run/run.ts';
-import { whyUnreachable } from '../core/signals/said.ts';
+import { whyUnreachable } from '../core/signals/messages.ts';
 import { whyNotInterruptible } from '../core/turns/interruption.ts';
 import type { SayDocument } from '../documents/types.ts';
 import { EXIT, RaymondError } from '../errors.ts';

@@ -1,7 +1,7 @@
 import type { Case, If, PipelineNode, Statement } from 'unbash';
-import { redirectsStdout } from './command-output.ts';
-import type { Condition } from './condition-logic.ts';
-import { isExhaustive } from './conditions.ts';
+import { escapesAnalysis, readCommandOutput, readTrapHandlers, redirectsStdout } from './command-output.ts';
+import { type Condition, isExhaustive } from './conditions.ts';
+import { substituteArguments } from './expanded-tags.ts';
 import { InterpreterState } from './interpreter-state.ts';
 import { joinIterations } from './loop-outcome.ts';
 import { type LoopCommand, readLoopHeader } from './loops.ts';
@@ -11,7 +11,9 @@ import {
   failWith,
   joinOutcomes,
   mapOutcome,
+  predictOutcome,
   succeedWith,
+  UNREACHED,
   unsuccessfulOutputs,
 } from './outcomes.ts';
 import {
@@ -23,8 +25,15 @@ import {
   pipelinesOf,
   type ShellNode,
 } from './parse.ts';
-import { addPossibleTag, NO_PATHS, type PathOutputs } from './path-outputs.ts';
-import { runSimpleCommand } from './run-simple-command.ts';
+import {
+  addPossibleTag,
+  appendTags,
+  appendUnclosedResult,
+  forgetSilence,
+  markSilent,
+  NO_PATHS,
+  type PathOutputs,
+} from './path-outputs.ts';
 import { isSimple, type Redirect, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
 import { readWord } from './word.ts';
@@ -263,4 +272,41 @@ export class AbstractInterpreter {
     const outcome = this.state.underCondition(condition, () => this.runList(body, from));
     return mapOutcome(outcome, (outputs) => this.state.leaveBranch(command, outputs, start, condition));
   }
+}
+
+/** Applies a simple command that is no call of a function: its output, then `exit`, `return`, `break` or `continue`. */
+function runSimpleCommand(command: SimpleCommand, from: PathOutputs, state: InterpreterState): CommandOutcome {
+  const outputs = state.around.reachesStdout ? printOutput(command, from, state) : from;
+  const trapsPrinting = readTrapHandlers(command).some((name) => state.isPrinting(name));
+  if (escapesAnalysis(command) || trapsPrinting) state.gaveUp = true;
+  const code = command.args[0]?.text;
+  const end = code === undefined ? state.previous : code === '0' ? succeedWith(outputs) : failWith(outputs);
+  switch (command.name) {
+    case 'exit':
+      state.exits.recordExit(end, code, command.at, state.around.conditions);
+      return UNREACHED;
+    case 'return':
+      // A function may test a flag of its own to print only once; whether it did so before is not followed.
+      if (state.around.conditions.some((each) => state.conditionReader.dependsOnFlag(each))) state.gaveUp = true;
+      state.exits.recordReturn(mapOutcome(end, (each) => markSilent(each, command.at)));
+      return UNREACHED;
+    case 'break':
+      state.exits.recordBreak(outputs);
+      return UNREACHED;
+    case 'continue':
+      state.exits.recordContinue(outputs);
+      return UNREACHED;
+    default:
+      return predictOutcome(command, outputs);
+  }
+}
+
+function printOutput(command: SimpleCommand, from: PathOutputs, state: InterpreterState): PathOutputs {
+  const output = readCommandOutput(command);
+  const { conditions, call } = state.around;
+  const isUnclosedResult = output.unclosedTags.some(({ name }) => name === 'result');
+  const before = output.sure && isUnclosedResult ? appendUnclosedResult(from) : from;
+  const printed = output.sure ? appendTags(before, substituteArguments(output.tags, call), conditions) : from;
+  if (!output.mayPrintUnknown) return printed;
+  return state.isKnown(command, output) ? forgetSilence(printed) : addPossibleTag(printed);
 }

@@ -1,6 +1,5 @@
 import type { CommandOutput } from './command-output.ts';
-import { type Condition, type Conditions, isImpliedByGuards } from './condition-logic.ts';
-import { ConditionReader } from './conditions.ts';
+import { type Condition, ConditionReader, type Conditions, isImpliedByGuards } from './conditions.ts';
 import { isFullyKnown } from './expanded-tags.ts';
 import { type CommandOutcome, Exits, UNREACHED } from './outcomes.ts';
 import { type CommandList, type InnerNode, innerCommand, type ShellNode } from './parse.ts';

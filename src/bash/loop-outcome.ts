@@ -1,4 +1,4 @@
-import type { Condition } from './condition-logic.ts';
+import type { Condition } from './conditions.ts';
 import type { InterpreterState } from './interpreter-state.ts';
 import { alwaysIterates, findTagRepeatedPerIteration, type LoopCommand, mayIterateOverNothing } from './loops.ts';
 import { allOutputs, type CommandOutcome, joinOutcomes, mapOutcome, succeedWith } from './outcomes.ts';

@@ -1,4 +1,4 @@
-import type { Conditions } from './condition-logic.ts';
+import type { Conditions } from './conditions.ts';
 import { findPrintedTags, joinOutputs, markSilent, NO_PATHS, type PathOutputs } from './path-outputs.ts';
 import type { SimpleCommand } from './simple-command.ts';
 

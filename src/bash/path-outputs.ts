@@ -1,7 +1,7 @@
 import { stem } from '../language/state-names.ts';
 import { hasUnknownPart, type TagMention } from '../language/tags/tag-mentions.ts';
 import { isContinuation, startsWorkers } from '../language/transitions/index.ts';
-import { type Condition, type Conditions, mayCoverAllCases, mayExclude, unionConditions } from './condition-logic.ts';
+import { type Condition, type Conditions, mayCoverAllCases, mayExclude, unionConditions } from './conditions.ts';
 
 /** The output of a script on one of its paths, with offsets into the script. See `AbstractInterpreter`. */
 export type PathOutput =

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { currentPlatform } from '../app/workflows/platform.ts';
 import { type Platform, resolveEntry } from '../language/state-names.ts';
 import { didYouMean } from '../language/text/nearest.ts';
+import type { Terminal } from '../render/terminal/terminal.ts';
 import { PLATFORMS } from './choices.ts';
 import { type ParsedOptions, usageError } from './command.ts';
 
@@ -85,4 +86,17 @@ export function requireWorkflowHere(cwd: string, platform: Platform | undefined,
   // One with several entries, or with an entry for another platform, is a workflow all the same.
   if (kind === 'unknown') throw usageError('there is no workflow in this folder', hint);
   return '.';
+}
+
+/** A text that is written on the command line; `-` stands for stdin. */
+export const readTextArgument = async (written: string, terminal: Terminal, hint?: string): Promise<string> =>
+  written === '-' ? decodeInputText((await terminal.readStdin?.()) ?? new Uint8Array(), 'stdin', hint) : written;
+
+/** The text of a file or of stdin, without the line breaks at its end. */
+export function decodeInputText(bytes: Uint8Array, source: string, hint = 'Convert it.'): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/[\r\n]+$/, '');
+  } catch {
+    throw usageError(`${source} is not text in UTF-8`, hint);
+  }
 }

@@ -4,9 +4,8 @@ import { Command, CommanderError } from 'commander';
 import { EXIT, RaymondError } from '../errors.ts';
 import { readPackageVersion } from '../package-files.ts';
 import { quoteShellArgument } from '../render/format.ts';
-import { guardTerminal } from '../render/terminal/guarded-terminal.ts';
-import type { Terminal } from '../render/terminal/terminal.ts';
-import { COMMAND_NAMES, normalizeArgv } from './argv.ts';
+import { guardTerminal, type Terminal } from '../render/terminal/terminal.ts';
+import { COMMAND_NAMES, normalizeArgv, refuseUnknownCommand, translateOriginalWords } from './argv.ts';
 import {
   type CommandHandler,
   type CommandSpec,
@@ -17,8 +16,6 @@ import {
 } from './command.ts';
 import { COMMAND_TABLE } from './command-table.ts';
 import { HelpLayout, INTRODUCTION, renderCommandHelpFooter, renderHelpFooter } from './help.ts';
-import { translateOriginalWords } from './original-words.ts';
-import { refuseUnknownCommand } from './unknown-command.ts';
 
 /** Runs the command line and returns the exit code. Only here errors that the user can correct are printed. */
 export async function runCli(written: readonly string[], unguarded: Terminal): Promise<number> {

@@ -1,16 +1,17 @@
+import { appendFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Launcher, RunPlace } from '../app/launcher.ts';
 import { streamRunEvents } from '../app/run-files.ts';
 import type { Event } from '../core/run/event.ts';
 import type { Run } from '../core/run/run.ts';
 import { createEventDocument } from '../documents/event-document.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT, errorCodeOf } from '../errors.ts';
 import { formatJson } from '../language/text/json.ts';
 import { createPlainReporter, createQuietReporter, type Reporter } from '../render/terminal/reporter.ts';
 import type { Terminal } from '../render/terminal/terminal.ts';
 import type { RunStorage } from '../storage/storage.ts';
 import type { RunEnvironment, RunHandle } from '../wiring/run-handle.ts';
 import { type ParsedOptions, usageError } from './command.ts';
-import { openLogFile } from './log-file.ts';
 import { getRepeatedOption, getTextOption } from './parsed-options.ts';
 import { reportRunEnd } from './reports/run-end.ts';
 
@@ -172,4 +173,33 @@ class ReportedProblems {
   get agentIds(): ReadonlySet<string> {
     return this.agents;
   }
+}
+
+/**
+ * Returns a function that appends events to a file as lines of JSON, or does nothing if there is no file. A file that
+ * cannot be written at the start is an error; if writing fails later, it warns once and gives the file up.
+ */
+function openLogFile(file: string | undefined, cwd: string, warn: (line: string) => void): (event: Event) => void {
+  if (file === undefined) return () => {};
+  const path = resolve(cwd, file);
+  try {
+    appendFileSync(path, '', { mode: 0o600 });
+  } catch (error) {
+    throw usageError(
+      `--log-file ${file} cannot be written (${errorCodeOf(error)})`,
+      'Name a file in a folder that exists.',
+    );
+  }
+  let isOpen = true;
+  return (event) => {
+    if (!isOpen) return;
+    try {
+      appendFileSync(path, `${formatJson(createEventDocument(event))}\n`);
+    } catch (error) {
+      isOpen = false;
+      warn(
+        `warning: --log-file ${file} can no longer be written (${errorCodeOf(error)}): it ends here, the run continues`,
+      );
+    }
+  };
 }

@@ -2,8 +2,7 @@ import { findUntrustedInRun, type LoadedConfig, loadConfig, untrustedConfigError
 import { readRunOptions, readStoredRisks } from '../app/run-files.ts';
 import { describeStoredRisks, storedRisksError } from '../app/trust/run-seal.ts';
 import { trustConfig } from '../app/trust/trust-store.ts';
-import type { Config } from '../config/config.ts';
-import { formatRiskySetting, type RiskySetting } from '../config/risky-settings.ts';
+import { type Config, formatRiskySetting, type RiskySetting } from '../config/config.ts';
 import type { Options } from '../core/options/options.ts';
 import { overlaySettings, type Settings, splitSettings } from '../core/options/view-options.ts';
 import { EXIT, RaymondError } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDone } from '../core/run/done-phase.ts';
+import { isDone } from '../core/run/agent.ts';
 import type { Run } from '../core/run/run.ts';
 import type { FolderLayout } from '../disk/layout.ts';
 import { END_GRACE_MS, endTurn } from '../process/end.ts';

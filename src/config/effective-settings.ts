@@ -1,7 +1,6 @@
 import type { WrittenValue } from '../core/options/option-types.ts';
 import { overlaySettings } from '../core/options/view-options.ts';
-import { CONFIG_OPTIONS, type Config } from './config.ts';
-import type { RiskySetting } from './risky-settings.ts';
+import { CONFIG_OPTIONS, type Config, type RiskySetting } from './config.ts';
 
 /** The config files that apply somewhere; null for one that does not exist. The project's overrides the user's. */
 export interface ConfigLayers {

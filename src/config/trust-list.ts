@@ -1,7 +1,6 @@
 import type { WrittenValue } from '../core/options/option-types.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import type { Config } from './config.ts';
-import { findRiskySettings } from './risky-settings.ts';
+import { type Config, findRiskySettings } from './config.ts';
 
 /** A project's config file that the user has trusted, with the text it had then. */
 export interface TrustedFile {

@@ -4,7 +4,7 @@ import { recordedTurn } from '../core/run/agent.ts';
 import { indexOfAgent } from '../core/run/agent-index.ts';
 import type { Run } from '../core/run/run.ts';
 import type { ClaudeTurn } from '../core/turns/due.ts';
-import { freshTurnAfter } from '../core/turns/turns-ahead.ts';
+import { freshTurnAfter } from '../core/turns/next-turns.ts';
 import { hasOpenState } from '../language/policy.ts';
 import { formatPolicyTag } from '../language/reminder.ts';
 import type { Pool, Pooled } from './pool.ts';

@@ -2,7 +2,7 @@ import { type Agent, recordedTurn } from '../core/run/agent.ts';
 import { indexOfAgent } from '../core/run/agent-index.ts';
 import type { Run } from '../core/run/run.ts';
 import type { TurnRef } from '../core/turns/due.ts';
-import { usesConversation } from '../core/turns/used-conversations.ts';
+import { usesConversation } from '../core/turns/next-turns.ts';
 import type { Conversation } from './conversation.ts';
 
 /** True if a turn of the run, as it is on disk, may come for a conversation that has none. */

@@ -1,39 +1,34 @@
 import { inputText } from '../language/position.ts';
 import { isDraining } from './answers/end-agent.ts';
 import { noteEnd } from './joins/join.ts';
-import type { Agent } from './run/agent.ts';
+import { type Agent, isDone } from './run/agent.ts';
 import { indexOfAgent } from './run/agent-index.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits, archiveEndedAgents } from './run/archive.ts';
-import { isDone } from './run/done-phase.ts';
 import type { Event, Step } from './run/event.ts';
 import { settleQuota } from './run/quota-hold.ts';
 import type { Run } from './run/run.ts';
 import { deriveRunStatus, isLeavingWorkspace } from './run/status.ts';
 import { handleAnswered } from './signals/answered.ts';
-import { handleAskAnswered, handleAskTimedOut } from './signals/ask-ended.ts';
-import { handleBegan } from './signals/began.ts';
-import { handleCostFound } from './signals/cost-found.ts';
-import { handleWorktreesDiscarded } from './signals/discarded.ts';
+import { handleBegan, handleUnreadable } from './signals/began.ts';
 import { handleFailed } from './signals/failed.ts';
+import { handleCostFound, handleUnrecorded } from './signals/found-costs.ts';
 import { handleHomeLost } from './signals/home-lost.ts';
-import { handleInterruptSignal } from './signals/interrupt.ts';
-import { handleNoticed } from './signals/noticed.ts';
-import { handleQuotaReported } from './signals/quota-reported.ts';
+import { handleHeard, handleInterruptSignal, handleSaid } from './signals/messages.ts';
 import { handleResumed } from './signals/resumed.ts';
-import { handleHeard, handleSaid } from './signals/said.ts';
+import { handleNoticed, handleQuotaReported, handleStopped } from './signals/run-signals.ts';
 import type { Signal } from './signals/signal.ts';
-import { handleStopped } from './signals/stopped.ts';
-import { handleUnreadable } from './signals/unreadable.ts';
-import { handleUnrecorded } from './signals/unrecorded.ts';
-import { handleWoke } from './signals/woke.ts';
+import { handleAskAnswered, handleAskTimedOut, handleWoke } from './signals/wakeups.ts';
 import {
   handleWorkspaceLeft,
   handleWorkspaceMade,
   handleWorkspaceRefused,
+  handleWorktreeClosed,
+  handleWorktreeMade,
+  handleWorktreeRefused,
+  handleWorktreesDiscarded,
   leavingWorkspaceEvent,
   openingEvent,
 } from './signals/workspace.ts';
-import { handleWorktreeClosed, handleWorktreeMade, handleWorktreeRefused } from './signals/worktree.ts';
 
 type Handlers = { readonly [Kind in Signal['kind']]: (run: Run, signal: Extract<Signal, { kind: Kind }>) => Step };
 

@@ -2,7 +2,7 @@ import type { JoinProgress } from '../core/joins/join-progress.ts';
 import { type Agent, recordedTurn, turnSessionOf } from '../core/run/agent.ts';
 import { archivedCount } from '../core/run/archive.ts';
 import { microsToUsd } from '../core/run/ledger.ts';
-import { isLive, observeAgent } from '../core/run/observed-status.ts';
+import { isLive, type ObservedStatus, observeAgent } from '../core/run/observed-status.ts';
 import { ledgerOf, type Run } from '../core/run/run.ts';
 import { NO_TOKENS } from '../core/run/tokens.ts';
 import { workFoldersOf } from '../core/run/work-folders.ts';
@@ -11,23 +11,27 @@ import type { Session } from '../language/position.ts';
 import { formatAgentLabel } from '../render/agent-labels.ts';
 import { formatIso } from '../render/format.ts';
 import { describeNextSteps, type RunSituation } from '../render/next-steps.ts';
-import { listAskingAgents } from '../render/questions.ts';
+import { type AskingAgent, findDisplayFolder, formatAnswerCommand, listAskingAgents } from '../render/questions.ts';
 import type { RecordedTransition, RunHistory } from '../render/run-history.ts';
 import { computeWorkMs } from '../render/work-time.ts';
+import type { RunSummary, UnreadableRun } from '../storage/run-summary.ts';
 import {
   createModelDocument,
+  createQuestionFields,
   createQuotaDocument,
   createSpendingFields,
   createTokensDocument,
   createTransitionFields,
 } from './event-document.ts';
-import { createAskDocument } from './question-document.ts';
 import type {
   AgentResultDocument,
   AgentStatusDocument,
   AgentWorktreeDocument,
+  QuestionDocument,
+  QuestionsDocument,
   RunDocument,
   RunHeadFields,
+  RunListDocument,
   StatusDocument,
 } from './types.ts';
 
@@ -141,7 +145,7 @@ function createWorkspaceDocument({ workspace }: Run): RunDocument['workspace'] {
 const isOver = ({ kind }: Agent['phase']): boolean => kind === 'ended' || kind === 'failed' || kind === 'cancelled';
 
 /** The fields that the status document and the list of runs have in common. */
-export const createRunFields = (
+const createRunFields = (
   run: Pick<Run, 'id' | 'name' | 'workflow' | 'startedAt'> & Pick<RunSituation, 'observedStatus' | 'owner'>,
 ): RunHeadFields => ({
   run_id: run.id,
@@ -227,3 +231,60 @@ function createAgentStatus({ run, queued }: RunSituation, agent: Agent, history:
     ...createTurnFields(agent, history),
   };
 }
+
+/** Counts the agents of a run that are live, have ended and have failed. Those that a join has ended are none of these. */
+export function countAgents({ agents }: RunSummary): { live: number; ended: number; failed: number } {
+  const { ended = 0, failed = 0, cancelled: _, ...others } = agents;
+  return { live: Object.values(others).reduce((sum, count) => sum + count, 0), ended, failed };
+}
+
+/** Creates the JSON document of a list of runs. */
+export const toRunListDocument = (runs: readonly (RunSummary | UnreadableRun)[]): RunListDocument => ({
+  runs: runs.map(createRunListEntry),
+});
+
+/** Creates the JSON document of a run in a list. */
+export function createRunListEntry(run: RunSummary | UnreadableRun): RunListDocument['runs'][number] {
+  if (run.kind === 'unreadable') return { run_id: run.id, status: 'unreadable', error: run.error.message };
+  return {
+    ...createRunFields(run),
+    ...createSpendingFields(run.ledger),
+    agent_counts: countAgents(run),
+    damage: run.damage,
+    questions: run.agents.asking ?? 0,
+  };
+}
+
+/** The question of an agent as documents have it. */
+function createAskDocument(run: Run, agent: AskingAgent): QuestionDocument {
+  const { ask, question, askedAt, untilMs } = agent.phase;
+  return {
+    ask_id: ask,
+    agent: agent.id,
+    label: formatAgentLabel(agent),
+    state: agent.state,
+    asked_at: formatIso(askedAt),
+    ...createQuestionFields(question, untilMs),
+    task_folder: findDisplayFolder(run, agent),
+    answer_command: formatAnswerCommand(run.id, ask, question),
+  };
+}
+
+/** A question with the run that asks it. */
+interface QuestionOfRun {
+  readonly run: Run;
+  readonly agent: AskingAgent;
+  readonly observedStatus: ObservedStatus;
+  readonly answeredBy: string | null;
+}
+
+/** The document of `raymond asks --json`. */
+export const createAsksDocument = (questions: readonly QuestionOfRun[]): QuestionsDocument => ({
+  questions: questions.map(({ run, agent, observedStatus, answeredBy }) => ({
+    run_id: run.id,
+    run_name: run.name,
+    run_status: observedStatus,
+    ...createAskDocument(run, agent),
+    answered_by: answeredBy,
+  })),
+});

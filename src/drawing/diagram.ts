@@ -1,6 +1,6 @@
 import type { Agent } from '../core/run/agent.ts';
 import type { WorktreePlace } from '../core/run/worktree.ts';
-import type { EdgeTerm } from '../graph/edge-terms.ts';
+import type { EdgeTerm } from '../graph/graph.ts';
 import type { StateTally } from '../render/run-tally.ts';
 
 /**

@@ -1,8 +1,8 @@
-import type { EdgeTerm } from '../graph/edge-terms.ts';
+import type { EdgeTerm } from '../graph/graph.ts';
+import { formatJson } from '../language/text/json.ts';
 import { formatCount, formatDollars, formatElapsed } from '../render/format.ts';
 import { shorten } from '../render/text-width.ts';
 import type { Arrow, PresentAgent, StateShape } from './diagram.ts';
-import { replaceInvisible } from './escape.ts';
 
 /** `3 visits, 12.4s, $0.31`: what a run did in a state; null if it was never there. */
 export function formatVisitSummary({ tally }: StateShape): string | null {
@@ -83,3 +83,25 @@ export function formatArrowLabel({ labels, times }: Arrow): string {
   const text = labels.join(', ');
   return times === null || times === 0 || text === '' ? text : `${text} ×${times}`;
 }
+
+/** Characters that XML does not allow, and those that change the direction of text. */
+const INVISIBLE =
+  /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Replaces every character that cannot be seen by �. */
+export const replaceInvisible = (text: string): string => text.replace(INVISIBLE, '\ufffd');
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes text for HTML, SVG, and attributes of either. */
+export const escapeMarkup = (text: string): string =>
+  replaceInvisible(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+
+/** Data as JSON for a script element: nothing in it can end the element. */
+export const escapeScriptData = (data: unknown): string => formatJson(data).replaceAll('<', '\\u003c');

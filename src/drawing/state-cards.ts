@@ -4,8 +4,7 @@ import type { State } from '../language/state.ts';
 import type { LintFinding } from '../lint/lint.ts';
 import { formatCount } from '../render/format.ts';
 import { type Diagram, isStateShape, type StateShape } from './diagram.ts';
-import { replaceInvisible } from './escape.ts';
-import { formatArrowLabel, formatVisitSummary, isUnvisited, splitByFailure } from './labels.ts';
+import { formatArrowLabel, formatVisitSummary, isUnvisited, replaceInvisible, splitByFailure } from './labels.ts';
 import { type CardTurns, createCardTurns, type TurnsByState } from './state-turns.ts';
 import { formatShapeTitle } from './svg.ts';
 

@@ -3,7 +3,7 @@ import { type CostCorrected, correctTurn } from '../core/run/worker-event.ts';
 import { turnRefOf } from '../core/turns/due.ts';
 import { AgentLabels } from '../render/agent-labels.ts';
 import { formatElapsed, formatEvent, formatLocalTime, listTurnSpending } from '../render/format.ts';
-import { replaceInvisible } from './escape.ts';
+import { replaceInvisible } from './labels.ts';
 
 /** A turn of a run, and what came of it. */
 export interface PastTurn {

@@ -1,9 +1,14 @@
 import { clusterShapes } from './clusters.ts';
 import { type Arrow, type Diagram, type DiagramMarker, type DiagramShape, isStateShape } from './diagram.ts';
-import { escapeMarkup } from './escape.ts';
-import { toGraphviz } from './graphviz.ts';
-import { FONT_SCALE } from './graphviz-attributes.ts';
-import { explainUnenterable, formatAgentLines, formatArrowLabel, formatVisitSummary, shortenLabel } from './labels.ts';
+import { FONT_SCALE, toGraphviz } from './graphviz.ts';
+import {
+  escapeMarkup,
+  explainUnenterable,
+  formatAgentLines,
+  formatArrowLabel,
+  formatVisitSummary,
+  shortenLabel,
+} from './labels.ts';
 
 /** Renders a diagram as an SVG document, in this thread. Graphviz, which lays it out, is large and loaded only here. */
 export async function toSvgHere(diagram: Diagram): Promise<string> {

@@ -1,7 +1,7 @@
 import { hasOpenState, implicitTag, namedStates, type Policy, type PolicyEntry, permits } from '../language/policy.ts';
 import { STATE_ATTRIBUTES, type Tag } from '../language/tags/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../language/tags/tag-mentions.ts';
-import { type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
+import { type TextPosition, WHOLE_FILE } from '../language/text/text.ts';
 import {
   isContinuation,
   namesakeOf,
@@ -11,9 +11,8 @@ import {
   takesAttribute,
 } from '../language/transitions/index.ts';
 import type { Transition } from '../language/transitions/transition.ts';
-import { termsIn } from './edge-terms.ts';
 import { variablesIn } from './fork-variables.ts';
-import { type Edge, type EdgeTarget, targetsOf } from './graph.ts';
+import { type Edge, type EdgeTarget, targetsOf, termsIn } from './graph.ts';
 import { uniqueBy } from './group-by.ts';
 import {
   type CandidateTag,
@@ -22,7 +21,6 @@ import {
   isNameDecidedAtRuntime,
   isUnlikelyStateName,
 } from './partial-names.ts';
-import { hasInput, passesInput } from './passed-input.ts';
 import { findLiteralWords } from './prompt-tags.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import { formatNamePattern, type StateResolver } from './state-resolver.ts';
@@ -297,3 +295,15 @@ const ANY_TARGET: EdgeTarget = { kind: 'any', written: '' };
 /** Drops edges that differ from an earlier one only in their position and origin. */
 const unique = (edges: readonly Edge[]): readonly Edge[] =>
   uniqueBy(edges, (edge) => JSON.stringify({ ...edge, at: null, origin: null }));
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** True if a tag with these attributes has an input. */
+const hasInput = (attributes: Attributes): boolean =>
+  attributes.input !== undefined || attributes['input-file'] !== undefined;
+
+/** True if a tag hands an input over. The answer to a question is one, and an item of a `<fork-each>` may have one. */
+function passesInput(tag: TagName, attributes: Attributes, perhaps: boolean): Edge['passesInput'] {
+  if (tag === 'ask' || hasInput(attributes)) return 'always';
+  return perhaps || tag === 'fork-each' ? 'perhaps' : 'never';
+}

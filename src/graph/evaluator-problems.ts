@@ -1,11 +1,11 @@
-import { compilePattern } from '../language/evaluator.ts';
 import { type Evaluator, implicitTag, namedStates, type Policy, permits } from '../language/policy.ts';
+import { compilePattern } from '../language/state.ts';
 import { isPrompt, resolveState, type Scope } from '../language/state-names.ts';
-import { type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
+import { type TextPosition, WHOLE_FILE } from '../language/text/text.ts';
 import type { EntryPositions, StateSource } from './workflow-source.ts';
 
 /** The reasons why an evaluator cannot work as written. */
-export interface EvaluatorProblem {
+interface EvaluatorProblem {
   readonly at: TextPosition;
   readonly message: string;
 }
@@ -63,4 +63,18 @@ function findFileProblems(
   const other = kind === 'prompt' ? 'script' : 'prompt';
   const message = `\`${kind}\`: ${resolved.file} is a ${other}: write \`${other}: ${resolved.file}\``;
   return [{ at: place, message }];
+}
+
+/** Finds a forced transition that the policy does not determine, unless an error of the file may be the reason. */
+export function findForcedTransitionProblems({
+  state,
+  keys,
+  findings,
+}: StateSource): readonly { readonly at: TextPosition; readonly message: string }[] {
+  const { policy, forceImplicit } = state.rules;
+  if (forceImplicit !== true || implicitTag(policy) !== undefined) return [];
+  if (findings.some(({ level }) => level === 'error')) return [];
+  const found = policy.length === 1 ? 'an entry that leaves something open' : `${policy.length} entries`;
+  const message = `\`force_implicit\` needs exactly one entry in \`allowed_transitions\` that says all of its transition, not ${found}`;
+  return [{ at: keys.force_implicit ?? WHOLE_FILE, message }];
 }

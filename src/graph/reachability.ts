@@ -1,5 +1,5 @@
 import type { GuardOutcome } from '../language/guards.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import type { TagName } from '../language/transitions/index.ts';
 import type { ControlFlow, FlowExit } from './control-flow.ts';
 

@@ -2,7 +2,7 @@ import { readScriptTags, type ScriptTags, type SureMention } from '../bash/scrip
 import { fileInWorkflow } from '../language/named-workflows.ts';
 import { stem } from '../language/state-names.ts';
 import type { UnclosedMention } from '../language/tags/tag-mentions.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import { readPromptTags } from './prompt-tags.ts';
 import { newResolvers, type StateResolver } from './state-resolver.ts';
 import { positionInBody, type StateSource, type WorkflowSource } from './workflow-source.ts';

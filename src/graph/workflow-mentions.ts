@@ -1,4 +1,4 @@
-import { type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
+import { type TextPosition, WHOLE_FILE } from '../language/text/text.ts';
 import { isWorkflowTag, type WorkflowTagName } from '../language/transitions/index.ts';
 import type { StateSource, WorkflowSourceFile } from './workflow-source.ts';
 

@@ -2,7 +2,7 @@ import { fileInWorkflow, normalizeSpec, workflowNameOf } from '../language/named
 import type { FileFinding, State } from '../language/state.ts';
 import type { Platform, Resolution, Scope } from '../language/state-names.ts';
 import { memoize } from '../language/text/memoize.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import { groupBy } from './group-by.ts';
 
 /** A workflow as plain data, read from a folder, a zip or one file: the input of lint and graph. */

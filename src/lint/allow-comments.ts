@@ -1,5 +1,5 @@
 import type { StateAnalysis } from '../graph/state-analysis.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 
 /** A rule whose findings the author of a file accepts there: `# lint: allow endless-loop`. */
 export interface AllowComment {

@@ -1,5 +1,5 @@
 import type { EndlessCycle } from '../graph/endless-cycles.ts';
-import { WHOLE_FILE } from '../language/text/text-position.ts';
+import { WHOLE_FILE } from '../language/text/text.ts';
 import { collapseAnyState, formatStepPath } from './messages.ts';
 import type { LintLevel, RuleContext, RuleFinding } from './rule.ts';
 

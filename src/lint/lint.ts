@@ -4,7 +4,7 @@ import { prove } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
 import { analyzeStates } from '../graph/state-analysis.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
-import { comparePositions, type TextPosition } from '../language/text/text-position.ts';
+import { comparePositions, type TextPosition } from '../language/text/text.ts';
 import { findAllowComments } from './allow-comments.ts';
 import type { LintLevel, Rule, RuleContext, RuleFinding } from './rule.ts';
 import { RULES, type RuleId } from './rules/index.ts';

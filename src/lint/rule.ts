@@ -3,7 +3,7 @@ import type { Proof } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import { quoteTag } from './messages.ts';
 
 /** The level of a finding: it will fail, it is probably not what was meant, it is worth knowing. */

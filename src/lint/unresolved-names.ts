@@ -6,7 +6,7 @@ import { namedStates } from '../language/policy.ts';
 import type { Resolution } from '../language/state-names.ts';
 import { isBuiltInAttribute, STATE_ATTRIBUTES } from '../language/tags/tag.ts';
 import { memoize } from '../language/text/memoize.ts';
-import { type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
+import { type TextPosition, WHOLE_FILE } from '../language/text/text.ts';
 import { TRANSITIONS, takesAttribute } from '../language/transitions/index.ts';
 import { quoteTag } from './messages.ts';
 import { defineStateRule, type LintLevel, levelForTag, type Rule, type RuleContext } from './rule.ts';

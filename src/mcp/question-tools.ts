@@ -3,7 +3,7 @@ import { answer, createAnsweredDocument } from '../app/answer.ts';
 import { continueDetachedRun } from '../app/detached-run.ts';
 import { listQuestions } from '../app/questions.ts';
 import { ANSWERED_DOCUMENT } from '../documents/api-schemas.ts';
-import { createAsksDocument } from '../documents/question-document.ts';
+import { createAsksDocument } from '../documents/run-document.ts';
 import { defineTool, type Tool } from './tool.ts';
 
 /** The tools that answer questions meant for a person: only if the user says that this client may. */

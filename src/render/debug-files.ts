@@ -7,8 +7,7 @@ import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import { isPrompt, stem } from '../language/state-names.ts';
 import { formatJson } from '../language/text/json.ts';
 import { AgentLabels } from './agent-labels.ts';
-import { formatDollars, formatJoined, formatLocalTime, formatTokenKinds } from './format.ts';
-import { formatFollowedTags } from './format-tags.ts';
+import { formatDollars, formatFollowedTags, formatJoined, formatLocalTime, formatTokenKinds } from './format.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 
 /** The folder of a run's debug files, and the folder in which each turn keeps its own files. */

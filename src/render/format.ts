@@ -1,16 +1,17 @@
 import type { JoinProgress } from '../core/joins/join-progress.ts';
 import { isReplay } from '../core/options/option-types.ts';
-import type { Event, TurnEnded } from '../core/run/event.ts';
+import type { Activity, ApiRetry } from '../core/run/activity.ts';
+import type { Event, TurnEnded, WorkspaceLeftEvent } from '../core/run/event.ts';
 import { microsToUsd } from '../core/run/ledger.ts';
 import type { ObservedStatus } from '../core/run/observed-status.ts';
+import type { Run } from '../core/run/run.ts';
+import type { SaidDelivered, SaidToAgent, TurnInterrupted } from '../core/run/said.ts';
 import { countTokens, sumTokens, type Tokens } from '../core/run/tokens.ts';
-import type { Joined } from '../core/run/worker-event.ts';
+import type { Joined, WorktreeLeft } from '../core/run/worker-event.ts';
 import { formatWorkspace } from '../core/run/workspace.ts';
+import { formatWorktreeContent } from '../core/run/worktree.ts';
 import type { TurnWait } from '../core/turns/turn-wait.ts';
 import type { FollowedTag, TransitionChoice } from '../language/tags/followed-tag.ts';
-import { formatDelivery, formatInterruption, formatSaid } from './format-said.ts';
-import { formatFollowedTags } from './format-tags.ts';
-import { formatWorkspaceLeft, formatWorktreeLeft } from './format-worktree.ts';
 import { formatQuotaWindows, isQuotaWorthALine } from './quota.ts';
 import { sanitizeLines, sanitizeShortLine } from './sanitize.ts';
 
@@ -21,7 +22,7 @@ export function formatDollars(micros: number): string {
 }
 
 /** The amount spent, the estimated and canned parts of it, and the budget. */
-export interface Spending {
+interface Spending {
   readonly spentMicros: number;
   readonly estimatedMicros?: number;
   readonly cannedMicros?: number;
@@ -141,7 +142,7 @@ export const TURN_WAIT_WORDS: Readonly<Record<TurnWait, string>> = {
 };
 
 /** A function for each kind of event; a kind without one does not compile. */
-export type EventFormatters<Result> = {
+type EventFormatters<Result> = {
   readonly [Kind in Event['kind']]: (event: Extract<Event, { kind: Kind }>) => Result;
 };
 
@@ -192,8 +193,8 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
     `asks (${ask}): ${question.text}${untilMs === null ? '' : `\nwithout an answer it continues in ${question.timeoutNext} at ${formatClock(untilMs, at)}`}`,
   ask_answered: ({ ask, by, text }) => `${ask} is answered by ${by}: ${text}`,
   ask_timed_out: ({ ask, state }) => `${state}: nobody answered ${ask} in time`,
-  said: formatSaid,
-  said_delivered: formatDelivery,
+  said: (event) => formatSaid(event),
+  said_delivered: (event) => formatDelivery(event),
   turn_interrupted: formatInterruption,
   answer_withheld: ({ state, requested }) =>
     `${state}: the budget is used up; the answer is kept for a resume${requested.length === 0 ? '' : ` (it asks for ${formatFollowedTags(requested)})`}`,
@@ -295,4 +296,92 @@ export function formatEvent(event: Event, labelOf: LabelOf = asIs): string | nul
   return sanitizeLines(text)
     .map((line, index) => `${label}${index === 0 ? '' : '  '}${line}`)
     .join('\n');
+}
+
+/** Describes a message to an agent, and whether it arrives at once. */
+const formatSaid = ({ by, text, turn, refused }: SaidToAgent): string =>
+  refused === null
+    ? `${by} says: ${text}${turn === null ? '\n(it waits for the next prompt)' : ''}`
+    : `what ${by} says is not delivered, because ${refused}: ${text}`;
+
+/** That an agent has got what was said. */
+const formatDelivery = ({ via, turn }: SaidDelivered): string =>
+  via === 'turn' ? 'has heard what was said' : `hears what was said, with the prompt of turn ${turn}`;
+
+/** That a person interrupts an agent, and how it is to continue. */
+function formatInterruption({ by, text, refused }: TurnInterrupted): string {
+  if (refused !== null) return `${by} cannot interrupt it, because ${refused}`;
+  return `interrupted by ${by}${text === null ? '' : `; it continues with: ${text}`}`;
+}
+
+/** Tags as they were written, each with its attributes; `…` stands for the text of a result. */
+export const formatFollowedTags = (tags: readonly FollowedTag[]): string => tags.map(formatFollowedTag).join(' ');
+
+const MAX_ATTRIBUTE_LENGTH = 200;
+
+function formatFollowedTag({ tag, written }: FollowedTag): string {
+  const attributes = Object.entries(written.attributes).map(([name, value]) => {
+    const quote = value.includes('"') ? "'" : '"';
+    const shown = value.length > MAX_ATTRIBUTE_LENGTH ? `${value.slice(0, MAX_ATTRIBUTE_LENGTH)}…` : value;
+    return ` ${name}=${quote}${shown.replaceAll(/\s+/g, ' ')}${quote}`;
+  });
+  return `<${tag}${attributes.join('')}>${written.target ?? '…'}</${tag}>`;
+}
+
+/** Describes in one line the work that a worker left on its branch; `raymond worktrees` has the folder. */
+function formatWorktreeLeft({ branch, kept, commits, dirty, remote, pushed }: WorktreeLeft): string {
+  const isPushed = pushed === true && commits > 0;
+  if (!kept && !isPushed) return 'leaves nothing new in its worktree, which is removed';
+  return `leaves ${formatWorktreeContent({ commits, dirty })} on ${branch}${isPushed ? `, pushed to ${remote}` : ''}`;
+}
+
+/** The work that a run left in its clone, and its place. */
+function formatWorkspaceLeft({ branch, path, remote, kept, commits, dirty, pushed }: WorkspaceLeftEvent): string {
+  const content = formatWorktreeContent({ commits, dirty });
+  const what = commits === 0 && !dirty ? 'its clone holds nothing new' : `its clone holds ${content} on ${branch}`;
+  const where = commits > 0 && pushed ? `, pushed to ${remote}` : '';
+  return `${what}${where}; ${kept ? `it stays in ${path}` : 'it is removed'}`;
+}
+
+/** Where the clone of a run is and what became of it, in one line; none if the run has no clone. */
+export function describeWorkspace({ workspace, options }: Run): readonly string[] {
+  if (workspace === null) return [];
+  if (workspace.place === null) return [`of ${options.workspace}, not made yet`];
+  const { path, branch, remote } = workspace.place;
+  if (workspace.kind !== 'left') return [`of ${remote}, on the branch ${branch}, in ${path}`];
+  const { kept, commits, dirty, pushed, discarded } = workspace.content;
+  if (discarded) return [`of ${remote}: discarded, with the branch ${branch}`];
+  const what = formatWorktreeContent({ commits, dirty });
+  return [
+    `of ${remote}: ${what} on the branch ${branch}${pushed ? '' : ', not pushed'}, ${kept ? `in ${path}` : 'removed'}`,
+  ];
+}
+
+/** `retrying in 8 s (3 of 10): 401 invalid key`, without the parts that are not known or have passed. */
+export function formatApiRetry({ attempt, limit, reason }: ApiRetry, leftMs: number | null): string {
+  const when = leftMs === null || leftMs <= 0 ? '' : ` in ${Math.ceil(leftMs / 1000)} s`;
+  const count = attempt === null ? '' : ` (${attempt}${limit === null ? '' : ` of ${limit}`})`;
+  return `retrying${when}${count}${reason === '' ? '' : `: ${reason}`}`;
+}
+
+/** An agent's activity as plain lines, each labelled with the agent: `|` before text, `>` before tools. */
+export function formatActivity(
+  { at, agent, doing }: Activity,
+  labelOf: (id: string) => string = (id) => id,
+): readonly string[] {
+  const [sign, text] =
+    doing.kind === 'uses'
+      ? ['>', `${doing.tool} ${doing.detail}`]
+      : doing.kind === 'retries'
+        ? ['!', formatApiRetry(doing, doing.untilMs === null ? null : doing.untilMs - at)]
+        : ['|', doing.text];
+  return sanitizeLines(text).map((line) => `[${labelOf(agent)}] ${sign} ${line}`);
+}
+
+/** `512 B`, `1.5 kB`, `20 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  const amount = bytes / 1000 ** power;
+  return `${power === 0 || amount >= 10 ? Math.round(amount) : amount.toFixed(1)} ${units[power]}`;
 }

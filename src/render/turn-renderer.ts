@@ -1,5 +1,5 @@
 import type { ClaudeActivity } from '../core/run/activity.ts';
-import { formatApiRetry } from './format-activity.ts';
+import { formatApiRetry } from './format.ts';
 import { sanitize } from './sanitize.ts';
 import type { TextStyle } from './text-style.ts';
 

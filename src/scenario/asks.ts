@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isPlainFileName } from '../language/ask.ts';
 import type { Scope } from '../language/state-names.ts';
 import { DURATION_PATTERN, parseDurationMs } from '../language/text/duration.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import type { YamlDocument, YamlPath } from '../yaml/document.ts';
 import { amountSchema, type IssueCollector, textOr, textSchema } from './answer-schema.ts';
 import { BY_AGENT_AND_STATE } from './schema-keywords.ts';

@@ -5,11 +5,16 @@ import type { YamlPath } from '../yaml/document.ts';
 import { readAsks } from './asks.ts';
 import type { ExpectContent } from './expect-schema.ts';
 import { type CheckedScenarioFile, checkScenarioFile, type ScenarioFile, scenarioFileError } from './file.ts';
-import { listFixtures } from './fixtures.ts';
 import { mergeAnswers, readAnswers, readAnswersFrom, readScriptFingerprints } from './read-scenario.ts';
 import type { ScenarioContent, ScenarioFileContent } from './schema.ts';
 import { findStateFile, splitAgentAndState } from './state-names.ts';
-import type { Expectation, PositionedExpectation, TestSpec, TextExpectation } from './test-spec.ts';
+import {
+  type Expectation,
+  listFixtures,
+  type PositionedExpectation,
+  type TestSpec,
+  type TextExpectation,
+} from './test-spec.ts';
 
 /** Reads the scenarios of a file, given the states of each one's workflow; throws one error that names everything wrong. */
 export function readTestSpecs(file: ScenarioFile, scopes: readonly Scope[]): readonly TestSpec[] {

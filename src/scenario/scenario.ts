@@ -1,4 +1,4 @@
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 
 /** The ways in which a canned turn can fail, as a scenario file names them. */
 export const CANNED_FAILURES = [

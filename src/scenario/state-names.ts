@@ -1,5 +1,5 @@
 import { isPrompt, isStateFile, nearestState, resolveStateOfRun, runsOn, type Scope } from '../language/state-names.ts';
-import { comparePositions } from '../language/text/text-position.ts';
+import { comparePositions } from '../language/text/text.ts';
 import { variableNameProblem } from '../language/variable-names.ts';
 import { asList, asMapping, type DocumentProblem, type YamlDocument, type YamlPath } from '../yaml/document.ts';
 

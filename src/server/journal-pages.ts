@@ -1,5 +1,5 @@
 import { type RunStep, readSteps } from '../app/follow-run.ts';
-import { keyOfRun, type ServedRun } from './run-key.ts';
+import type { RunStorage } from '../storage/storage.ts';
 
 /** How long a reader waits for the request of the next page. */
 const KEPT_MS = 10_000;
@@ -66,3 +66,12 @@ export class JournalPages {
 }
 
 const keyOf = (run: ServedRun, after: number): string => `${keyOfRun(run)}\0${after}`;
+
+/** A run that a server shows. */
+export interface ServedRun {
+  readonly id: string;
+  readonly storage: RunStorage;
+}
+
+/** A text that tells a run from all others of a server. */
+export const keyOfRun = ({ id, storage }: ServedRun): string => `${storage.name}\0${id}`;

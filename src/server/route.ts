@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import type { Emitted } from '../documents/types.ts';
 import { hasNul, tryParseJson } from '../language/text/json.ts';
-import { type FormFile, isForm, readForm } from './form-body.ts';
 import { Problem, type RequestFault } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
 
 /** A request, its parts checked by the schemas of its route. */
-export interface RouteRequest<Query, Body> {
+interface RouteRequest<Query, Body> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
@@ -150,4 +149,42 @@ function check(schema: z.ZodType | null, data: unknown, place: string): unknown 
   const faults = parsed.error.issues.flatMap((issue) => listFaults(issue, data, place));
   const [first] = faults;
   throw new Problem(422, `${first?.path ?? place}: ${first?.message ?? 'not valid'}`, { faults });
+}
+
+/** A file of a form. */
+export interface FormFile {
+  readonly name: string;
+  readonly mime: string;
+  readonly content: Uint8Array;
+}
+
+/** The largest form that is read, with all its files. */
+const MAX_FORM_BYTES = 64 << 20;
+
+/** True if a request sends a form with files. */
+const isForm = (request: Request): boolean =>
+  /^multipart\/form-data\b/i.test(request.headers.get('content-type') ?? '');
+
+/** Reads a form: its fields as texts, and its files. It is never larger in memory than the limit. */
+async function readForm(
+  request: Request,
+): Promise<{ readonly fields: Readonly<Record<string, string>>; readonly files: readonly FormFile[] }> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_FORM_BYTES) throw new Problem(413, `The form is larger than ${MAX_FORM_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  const type = request.headers.get('content-type') ?? '';
+  const form = await new Response(Buffer.concat(chunks), { headers: { 'content-type': type } }).formData().catch(() => {
+    throw new Problem(400, 'The form cannot be read.');
+  });
+  const fields: Record<string, string> = {};
+  const files: FormFile[] = [];
+  for (const [name, value] of form) {
+    if (typeof value === 'string') fields[name] = value;
+    else files.push({ name: value.name, mime: value.type, content: new Uint8Array(await value.arrayBuffer()) });
+  }
+  return { fields, files };
 }

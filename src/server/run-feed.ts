@@ -1,10 +1,9 @@
 import { followSteps, type RunStep, readSteps } from '../app/follow-run.ts';
 import type { TurnDelta } from '../app/turns/turn-delta.ts';
 import { TurnDeltas } from '../app/turns/turn-deltas.ts';
-import { createEventDocument } from '../documents/event-document.ts';
-import { createLogEntryDocument } from '../documents/log-entry-document.ts';
+import { createEventDocument, createLogEntryDocument } from '../documents/event-document.ts';
 import type { StepDocument, TurnDeltaDocument, TurnDeltasDocument } from '../documents/types.ts';
-import { keyOfRun, type ServedRun } from './run-key.ts';
+import { keyOfRun, type ServedRun } from './journal-pages.ts';
 
 /** A message of the event stream of a run: a step, whose number a browser sends when it comes back, or what running turns say. */
 export type FeedMessage = StepMessage | { readonly kind: 'delta'; readonly text: string };

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { RunPlace } from '../app/launcher.ts';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
 import { createNameCheck, isLoopback } from './access.ts';
 import { createApp } from './app.ts';
-import { limitConnections, REQUEST_LIMITS } from './connection-limits.ts';
 import { JournalPages } from './journal-pages.ts';
 import { readPageFile } from './page-files.ts';
 import { ProjectCatalog } from './project-catalog.ts';
@@ -90,4 +89,43 @@ function listenError(error: unknown, host: string, port: number): RaymondError {
       ? [`something already listens on ${where}`, 'Choose another --port, or leave it out for a free one.']
       : [`the server cannot listen on ${where}: ${errorMessageOf(error)}`, 'Choose another --host or --port.'];
   return new RaymondError(message, { exitCode: EXIT.usage, hint });
+}
+
+/** Of a request, not of its response: a stream lasts as long as somebody reads it. */
+const REQUEST_LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 5_000,
+} as const;
+
+/** All connections together stay below the number of files that a process may usually have open. */
+const MAX_CONNECTIONS = 512;
+
+/** Connections without a request, or with one that has not arrived yet. */
+const MAX_IDLE = 128;
+
+/** Limits connections: the oldest of those that have not sent a request makes room for a new one, so that no number of them keeps others out. */
+function limitConnections(server: Server): void {
+  server.maxConnections = MAX_CONNECTIONS;
+  // In the order in which they became idle.
+  const idle = new Set<Socket>();
+  const rest = (socket: Socket): void => {
+    if (socket.destroyed) return;
+    idle.delete(socket);
+    idle.add(socket);
+    for (const oldest of idle) {
+      if (idle.size <= MAX_IDLE) break;
+      idle.delete(oldest);
+      oldest.destroy();
+    }
+  };
+  server.on('connection', (socket) => {
+    socket.setNoDelay(true);
+    socket.once('close', () => idle.delete(socket));
+    rest(socket);
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    idle.delete(socket);
+    response.once('close', () => rest(socket));
+  });
 }

@@ -8,8 +8,14 @@ import type { Scope } from '../language/state-names.ts';
 import type { StateTally } from '../render/run-tally.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { TestRun } from './run-scenario.ts';
-import { collectTakenTags, formatEdgeTarget, matchesEdge, type TakenTag } from './taken-tags.ts';
-import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
+import {
+  collectTakenTags,
+  formatEdgeTarget,
+  matchesEdge,
+  readWorkflowFacts,
+  type TakenTag,
+  type WorkflowFacts,
+} from './taken-tags.ts';
 
 /** A part of a workflow, and how often the tests made use of it. */
 export interface CoverageItem {

@@ -1,6 +1,6 @@
 import type { Event } from '../core/run/event.ts';
 import { EXIT } from '../errors.ts';
-import { comparePositions, type TextPosition } from '../language/text/text-position.ts';
+import { comparePositions, type TextPosition } from '../language/text/text.ts';
 import type { Expectation, PositionedExpectation, TestSpec } from '../scenario/test-spec.ts';
 import { describeAgentPositions } from './agent-positions.ts';
 import type { Difference, TestFindings } from './difference.ts';

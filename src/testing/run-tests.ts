@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import { RaymondError } from '../errors.ts';
 import { isPrompt, runsOn } from '../language/state-names.ts';
 import { describeUnusedAsks } from '../scenario/asks.ts';
+import { formatAnswersPosition } from '../scenario/choose-answer.ts';
+import type { AnswersByState, CannedAnswer, StateAnswers } from '../scenario/scenario.ts';
 import { describeAgentPositions } from './agent-positions.ts';
 import type { CoverageCollector } from './coverage.ts';
 import type { Difference, TestFindings } from './difference.ts';
@@ -9,7 +11,6 @@ import { evaluateTestRun } from './evaluate.ts';
 import { runScenario } from './run-scenario.ts';
 import { openSandboxFolders, type SandboxFolders, writeFixtures, writePrograms } from './sandbox.ts';
 import type { TestCase } from './suite.ts';
-import { UnusedAnswers } from './unused-answers.ts';
 
 /** How tests are run. */
 export interface TestOptions {
@@ -26,7 +27,7 @@ export interface TestOptions {
 }
 
 /** Hears of tests as they begin and end, in whatever order. */
-export interface TestListener {
+interface TestListener {
   begins(testCase: TestCase): void;
   /** `positions` tells where the agents of an interrupted test stood, one line each; null if the test came to its end. */
   ends(testCase: TestCase, positions: readonly string[] | null): void;
@@ -122,3 +123,61 @@ function mayRunScripts({ spec, workflow }: TestCase): boolean {
     scripts === 'real' && files.some(({ file }) => runsOn(file, platform) && !isPrompt(file) && !answers.has(file))
   );
 }
+
+/**
+ * Warns of canned answers that were never used. A failed test took another way than its author thought, so its answers
+ * are not judged; answers that the scenarios of a file share are judged when all of them have passed.
+ */
+class UnusedAnswers {
+  private readonly usedByTest = new Map<TestCase, ReadonlySet<CannedAnswer>>();
+  private readonly passedByFile = new Map<string, TestCase[]>();
+
+  recordUsed(testCase: TestCase, used: ReadonlySet<CannedAnswer>): void {
+    this.usedByTest.set(testCase, used);
+  }
+
+  /** The result with warnings about its unused answers. Results must come in the order of their file. */
+  addWarnings<R extends TestFindings & { readonly testCase: TestCase }>(result: R): R {
+    const { testCase, differences, warnings } = result;
+    if (differences.length > 0) return result;
+    const { ownAnswers, scenariosInFile } = testCase.spec;
+    const passedTests = [...(this.passedByFile.get(testCase.file) ?? []), testCase];
+    this.passedByFile.set(testCase.file, passedTests);
+    const unused = [
+      ...describeUnused(ownAnswers, this.answersUsedBy([testCase]), 'was never used'),
+      ...(passedTests.length === scenariosInFile ? this.unusedInFile(passedTests) : []),
+    ];
+    return { ...result, warnings: [...warnings, ...unused] };
+  }
+
+  private unusedInFile(testCases: readonly TestCase[]): readonly string[] {
+    // Test cases for different workflows share different answers.
+    const sharedAnswers = new Map(testCases.flatMap(({ spec }) => [...spec.sharedAnswers]));
+    return describeUnused(sharedAnswers, this.answersUsedBy(testCases), 'is used by no scenario');
+  }
+
+  private answersUsedBy(testCases: readonly TestCase[]): ReadonlySet<CannedAnswer> {
+    return new Set(testCases.flatMap((testCase) => [...(this.usedByTest.get(testCase) ?? [])]));
+  }
+}
+
+function describeUnused(
+  answersByState: AnswersByState,
+  used: ReadonlySet<CannedAnswer>,
+  phrase: string,
+): readonly string[] {
+  return [...answersByState].flatMap(([state, stateAnswers]) => {
+    const answers = listAnswers(stateAnswers);
+    const unusedCount = answers.filter((answer) => !used.has(answer)).length;
+    if (unusedCount === 0) return [];
+    const some = unusedCount === answers.length ? 'the answers' : `${unusedCount} of the ${answers.length} answers`;
+    const subject = answers.length === 1 ? 'the answer' : some;
+    return [
+      `${formatAnswersPosition(stateAnswers)}: ${subject} for ${state} ${unusedCount === 1 ? phrase : toPlural(phrase)}`,
+    ];
+  });
+}
+
+const listAnswers = ({ cases }: StateAnswers): readonly CannedAnswer[] => cases.flatMap(({ visits }) => visits.flat());
+
+const toPlural = (phrase: string): string => phrase.replace(/^was/, 'were').replace(/^is/, 'are');

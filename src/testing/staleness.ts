@@ -9,8 +9,14 @@ import type { Difference, TestFindings } from './difference.ts';
 import { problemDetail } from './matchers.ts';
 import type { TestRun } from './run-scenario.ts';
 import type { TestCase } from './suite.ts';
-import { collectTakenTags, formatEdgeTarget, matchesEdge, type TakenTag } from './taken-tags.ts';
-import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
+import {
+  collectTakenTags,
+  formatEdgeTarget,
+  matchesEdge,
+  readWorkflowFacts,
+  type TakenTag,
+  type WorkflowFacts,
+} from './taken-tags.ts';
 
 /**
  * Compares the canned answers of a test with the states as they are now, since a replay neither reads prompts nor runs

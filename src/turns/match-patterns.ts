@@ -1,5 +1,5 @@
-import { compilePattern, type PatternMatch } from '../language/evaluator.ts';
 import type { Evaluator } from '../language/policy.ts';
+import { compilePattern, type PatternMatch } from '../language/state.ts';
 import { matchPattern } from '../patterns/match-pattern.ts';
 
 /** By evaluator, whether its pattern matches a text; null for one that has no pattern. */

@@ -1,6 +1,11 @@
 import type { WorktreePlace } from '../core/run/worktree.ts';
-import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from '../core/signals/signal.ts';
-import type { WorkspaceLeft, WorkspaceSignal } from '../core/signals/workspace-signal.ts';
+import type {
+  WorkspaceLeft,
+  WorkspaceSignal,
+  WorktreeClosed,
+  WorktreeMade,
+  WorktreeRefused,
+} from '../core/signals/signal.ts';
 import type { WorkspaceTurn, WorktreeTurn } from '../core/turns/worktree-turns.ts';
 import type { GitOptions } from '../git/git.ts';
 import { leaveWorkspace } from '../git/leave-workspace.ts';

@@ -1,8 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mapConcurrently } from '../workflow/concurrent.ts';
 import { ProgramFiles } from '../workflow/program-files.ts';
-import type { FileContent } from '../workflow/workflow-files.ts';
+import { type FileContent, mapConcurrently } from '../workflow/workflow-files.ts';
 
 const MAX_CONCURRENT_WRITES = 16;
 

@@ -4,7 +4,7 @@ import type { Platform } from '../language/state-names.ts';
 import { joinAttributeProblem } from '../language/tags/join-terms.ts';
 import { isBuiltInAttribute, STATE_ATTRIBUTES, toTagName } from '../language/tags/tag.ts';
 import { didYouMean } from '../language/text/nearest.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import { isAttributeWord, isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../language/transitions/index.ts';
 import { variableNameProblem } from '../language/variable-names.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';

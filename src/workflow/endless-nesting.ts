@@ -2,7 +2,7 @@ import { buildGraph } from '../graph/build.ts';
 import { prove } from '../graph/proof.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 import type { FileFinding } from '../language/state.ts';
-import { WHOLE_FILE } from '../language/text/text-position.ts';
+import { WHOLE_FILE } from '../language/text/text.ts';
 import { isWorkflowTag } from '../language/transitions/index.ts';
 
 /**

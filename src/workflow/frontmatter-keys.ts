@@ -8,9 +8,9 @@ import type { Platform } from '../language/state-names.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
 import type { YamlField } from '../yaml/value.ts';
 import { readAllowedTransitions } from './allowed-transitions.ts';
-import { BACKEND_VALUE } from './backend-key.ts';
 import { EVALUATOR_SCHEMA, readEvaluators } from './evaluators.ts';
 import { GUARD_KEYS, type GuardFrontmatter, NO_GUARD_FRONTMATTER } from './guard-keys.ts';
+import { readWrittenSchema } from './result-schema.ts';
 import {
   ALLOWED_TRANSITIONS_SCHEMA,
   allowNull,
@@ -18,6 +18,7 @@ import {
   SUGGESTED_VALUES,
 } from './value-schemas.ts';
 import {
+  BACKEND_VALUE,
   BOOLEAN_VALUE,
   COUNT_RANGE,
   DURATION_VALUE,
@@ -28,7 +29,6 @@ import {
   WORD_LIST,
   wordType,
 } from './value-types.ts';
-import { readWrittenSchema } from './written-schema.ts';
 
 /** The settings of a state's frontmatter; null where it does not say. */
 export interface Frontmatter extends Preference, StateSettings, GuardFrontmatter {

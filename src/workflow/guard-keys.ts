@@ -1,6 +1,6 @@
 import { GUARD_OUTCOMES, type GuardOutcome, type Guards } from '../language/guards.ts';
 import { didYouMean } from '../language/text/nearest.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYamlFields, readYamlScalarText, type YamlField } from '../yaml/value.ts';
 import { allowNull, type FrontmatterValueSchema, STATE_NAME_SCHEMA } from './value-schemas.ts';

@@ -1,6 +1,6 @@
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import type { FileFinding } from '../language/state.ts';
-import { WHOLE_FILE } from '../language/text/text-position.ts';
+import { WHOLE_FILE } from '../language/text/text.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
 
 /** An error about a workflow that cannot run as it is, with everything that was found in it, warnings included. */

@@ -1,10 +1,9 @@
-import { WHOLE_FILE } from '../language/text/text-position.ts';
+import { WHOLE_FILE } from '../language/text/text.ts';
 import { newFindingReport } from '../yaml/finding-report.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { readYamlScalarText, type YamlValue } from '../yaml/value.ts';
-import { decodeText } from './decode-text.ts';
 import { EMPTY_MANIFEST, MANIFEST_FILE, type ParsedManifest, readManifest } from './manifest.ts';
-import type { WorkflowFiles } from './workflow-files.ts';
+import { decodeText, type WorkflowFiles } from './workflow-files.ts';
 
 /** Reads the manifest of a folder or a zip; an empty one if there is none. */
 export async function readManifestFile(files: WorkflowFiles): Promise<ParsedManifest> {

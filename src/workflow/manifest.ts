@@ -17,9 +17,9 @@ import {
   type YamlField,
   type YamlValue,
 } from '../yaml/value.ts';
-import { BACKEND_VALUE } from './backend-key.ts';
 import { ARGUMENT_TEXT_SCHEMA, allowNull, type FrontmatterValueSchema } from './value-schemas.ts';
 import {
+  BACKEND_VALUE,
   BOOLEAN_OR_AUTO_VALUE,
   numberType,
   reportWrongType,

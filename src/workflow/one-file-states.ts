@@ -1,5 +1,5 @@
 import { isNotDocFile, stem } from '../language/state-names.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import {
   describeYamlValue,

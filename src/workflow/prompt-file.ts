@@ -1,7 +1,7 @@
 import type { FileFinding, State } from '../language/state.ts';
 import type { Platform } from '../language/state-names.ts';
 import { didYouMean } from '../language/text/nearest.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import { type FindingReport, newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { describeYamlValue, readYamlFields, valuePositions, type YamlValue } from '../yaml/value.ts';

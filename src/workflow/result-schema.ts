@@ -1,13 +1,12 @@
 import type { StateSource, WrittenSchema } from '../graph/workflow-source.ts';
-import type { FileFinding } from '../language/state.ts';
-import { isJsonSchema } from '../language/state.ts';
+import { type FileFinding, isJsonSchema } from '../language/state.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import { findSchemaProblems } from '../schema/check-result.ts';
-import { isErrorFinding, newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
+import { type FindingReport, isErrorFinding, newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
-import { decodeText } from './decode-text.ts';
+import { readYamlFields, type YamlValue } from '../yaml/value.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
-import type { WorkflowFiles } from './workflow-files.ts';
-import { readWrittenSchema } from './written-schema.ts';
+import { decodeText, type WorkflowFiles } from './workflow-files.ts';
 
 /** Completes a state that has a `result_schema`: reads it if it stands in a file, and reports what is wrong with it. */
 export async function completeResultSchema(source: StateSource, files: WorkflowFiles): Promise<StateSource> {
@@ -73,4 +72,32 @@ async function findSchemaMistakes(
       report.error(positions[pointer] ?? start, `${what} is not a JSON Schema${place}: ${message}`);
     }
   return report.findings;
+}
+
+/** Reads a schema as plain data, with the position of everything in it. */
+export function readWrittenSchema(value: YamlValue, report: FindingReport): WrittenSchema {
+  const positions: Record<string, TextPosition> = {};
+  const read = (each: YamlValue, pointer: string): unknown => {
+    positions[pointer] = each.at;
+    switch (each.kind) {
+      case 'nothing':
+        return null;
+      case 'text':
+        return each.text;
+      case 'number':
+        return each.number;
+      case 'boolean':
+        return each.boolean;
+      case 'list':
+        return each.items.map((item, index) => read(item, `${pointer}/${index}`));
+      case 'mapping':
+        return Object.fromEntries(
+          [...readYamlFields(each, report).values()].map((field) => [
+            field.name,
+            read(field.value, `${pointer}/${field.name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+          ]),
+        );
+    }
+  };
+  return { value: read(value, ''), positions };
 }

@@ -1,17 +1,16 @@
-import { findEvaluatorProblems } from '../graph/evaluator-problems.ts';
-import { findForcedTransitionProblems } from '../graph/forced-transition.ts';
+import { findEvaluatorProblems, findForcedTransitionProblems } from '../graph/evaluator-problems.ts';
 import type { StateSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { askFilesProblem, openUploadProblem } from '../language/ask.ts';
 import { namedStates } from '../language/policy.ts';
 import { type FileFinding, isJsonSchema, type State } from '../language/state.ts';
 import { isPrompt, type Platform, resolveState, type Scope } from '../language/state-names.ts';
-import { comparePositions, type TextPosition, WHOLE_FILE } from '../language/text/text-position.ts';
+import { comparePositions, type TextPosition, WHOLE_FILE } from '../language/text/text.ts';
 import { newFindingReport } from '../yaml/finding-report.ts';
-import { decodeText } from './decode-text.ts';
 import type { Frontmatter } from './frontmatter-keys.ts';
 import { buildGuards } from './guard-keys.ts';
 import { parsePrompt } from './prompt-file.ts';
 import { parseScriptFile } from './script-file.ts';
+import { decodeText } from './workflow-files.ts';
 
 /** Reads the content of a state's file, by itself: whether the states exist that it names is not looked at. */
 export function parseStateFile(file: string, bytes: Uint8Array, platform: Platform): WorkflowSourceFile {

@@ -17,11 +17,11 @@ import {
   findWorkflowRoot,
   locateFetched,
   locateSpec,
+  looksLikeUrl,
   resolveLinks,
   resolveSpecPath,
   type SpecLocation,
 } from './workflow-spec.ts';
-import { looksLikeUrl } from './workflow-url.ts';
 
 /** Which other workflows a workflow may call. */
 export interface CallLimits {

@@ -9,8 +9,7 @@ import {
   runsOn,
   type Scope,
 } from '../language/state-names.ts';
-import { WHOLE_FILE } from '../language/text/text-position.ts';
-import { mapConcurrently } from './concurrent.ts';
+import { WHOLE_FILE } from '../language/text/text.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { deriveWorkflowName, locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
 import type { Manifest } from './manifest.ts';
@@ -18,7 +17,7 @@ import { readManifestFile } from './manifest-file.ts';
 import { openOneFile } from './one-file.ts';
 import { completeResultSchema } from './result-schema.ts';
 import { parseStateFile } from './state-file.ts';
-import { findEntriesInSubfolders, openWorkflowFolder, type WorkflowFiles } from './workflow-files.ts';
+import { findEntriesInSubfolders, mapConcurrently, openWorkflowFolder, type WorkflowFiles } from './workflow-files.ts';
 import { openWorkflowZip } from './zip.ts';
 
 /** Facts about the runs of a workflow that its files do not tell. */

@@ -6,14 +6,13 @@ import type { FileFinding, State } from '../language/state.ts';
 import { isPrompt, type Platform, resolveState, type Scope } from '../language/state-names.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
 import { digestState } from './code-digests.ts';
-import { mapConcurrently } from './concurrent.ts';
 import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
 import { workflowPathError } from './locate.ts';
 import type { Manifest } from './manifest.ts';
 import { mergeSources, prefixFindings } from './merge-sources.ts';
 import { findStartProblems } from './start-problems.ts';
 import { findStateProblems } from './state-file.ts';
-import type { FileContent } from './workflow-files.ts';
+import { type FileContent, mapConcurrently } from './workflow-files.ts';
 import {
   type CallLimits,
   readWorkflowSet,

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import { type FindingReport, isErrorFinding } from './finding-report.ts';
 import { readYaml } from './read-yaml.ts';
 import { readYamlFields, readYamlScalarText, type YamlValue } from './value.ts';

@@ -1,5 +1,5 @@
 import type { FileFinding } from '../language/state.ts';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 
 /** Gathers what is wrong with one file, so that all problems of a file are reported together. */
 export interface FindingReport {

@@ -10,7 +10,7 @@ import {
   parseDocument,
   Schema,
 } from 'yaml';
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import type { FindingReport } from './finding-report.ts';
 import { explainSyntaxErrors } from './syntax-errors.ts';
 import type { YamlValue } from './value.ts';

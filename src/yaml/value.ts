@@ -1,4 +1,4 @@
-import type { TextPosition } from '../language/text/text-position.ts';
+import type { TextPosition } from '../language/text/text.ts';
 import { type FindingReport, quoteInMessage } from './finding-report.ts';
 
 /** A value with its position in the file; an alias is what it stands for, at its own position. */

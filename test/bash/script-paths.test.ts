@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseScript } from '../../src/bash/parse.ts';
-import { findScriptPaths } from '../../src/bash/script-paths.ts';
+import { findScriptPaths } from '../../src/bash/script-tags.ts';
 import { VariableValues } from '../../src/bash/variable-values.ts';
 import { readTags } from '../../src/language/tags/tag.ts';
 import { TAG_NAMES } from '../../src/language/transitions/index.ts';

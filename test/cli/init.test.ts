@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openWorkflow } from '../../src/app/start.ts';
-import { chooseSchemas, FIRST_WORKFLOW } from '../../src/cli/first-workflow.ts';
+import { chooseSchemas, FIRST_WORKFLOW } from '../../src/cli/commands/init.ts';
 import { newCliProject } from './cli-project.ts';
 
 describe('raymond init', () => {

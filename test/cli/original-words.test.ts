@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { COMMAND_NAMES } from '../../src/cli/argv.ts';
-import { translateOriginalWords } from '../../src/cli/original-words.ts';
+import { COMMAND_NAMES, translateOriginalWords } from '../../src/cli/argv.ts';
 import { newCliProject } from './cli-project.ts';
 import { writeWorkflow } from './owners.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { runWithinLimit } from '../../src/cli/run-within-limit.ts';
+import { runWithinLimit } from '../../src/cli/commands/recover.ts';
 
 /** Items that end or only wait when the test says so. */
 function controlled(count: number, limit: number, isStopped = () => false) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTestProgressLine } from '../../src/cli/reports/test-progress-line.ts';
+import { createTestProgressLine } from '../../src/cli/reports/test-summary.ts';
 import { readTestSuite } from '../../src/testing/suite.ts';
 import { FakeClock, FakeTerminal } from '../render/terminal/live/fake-terminal.ts';
 import { folderWith } from '../testing/rig.ts';

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseWorkflowUrl } from '../../src/workflow/workflow-url.ts';
+import { parseWorkflowUrl } from '../../src/workflow/workflow-spec.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { writeWorkflow } from './owners.ts';
 

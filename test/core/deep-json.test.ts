@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readForkItems } from '../../src/core/answers/fork-items.ts';
+import { readForkItems } from '../../src/core/answers/answer.ts';
 import { describeJsonProblem, hasNul, MAX_JSON_DEPTH, tryParseJson } from '../../src/language/text/json.ts';
 import { renderTemplate } from '../../src/language/text/template.ts';
 

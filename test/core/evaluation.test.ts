@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { due } from '../../src/core/turns/due.ts';
-import { compilePattern } from '../../src/language/evaluator.ts';
 import type { Evaluator } from '../../src/language/policy.ts';
+import { compilePattern } from '../../src/language/state.ts';
 import { entryOf, payloadEntry } from './builders.ts';
 import { RunDriver, type TestWorkflow } from './run-driver.ts';
 

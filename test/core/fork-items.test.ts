@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readForkItems } from '../../src/core/answers/fork-items.ts';
+import { readForkItems } from '../../src/core/answers/answer.ts';
 import { RunDriver } from './run-driver.ts';
 
 const read = (file: string, text: string, as?: string) => readForkItems(file, text, as, 'unix');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { isDone } from '../../src/core/run/agent.ts';
 import { withChange } from '../../src/core/run/change.ts';
-import { isDone } from '../../src/core/run/done-phase.ts';
 import type { Run } from '../../src/core/run/run.ts';
 import { step } from '../../src/core/step.ts';
 import { due } from '../../src/core/turns/due.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { choosePreference } from '../../src/core/turns/preference.ts';
+import { choosePreference } from '../../src/core/turns/due.ts';
 
 const NONE = { model: null, effort: null };
 

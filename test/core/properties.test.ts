@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Agent, recordedTurn } from '../../src/core/run/agent.ts';
+import { type Agent, isDone, recordedTurn } from '../../src/core/run/agent.ts';
 import { archivedCount } from '../../src/core/run/archive.ts';
-import { isDone } from '../../src/core/run/done-phase.ts';
 import type { Event, Transitioned } from '../../src/core/run/event.ts';
 import { getAgent, type Run } from '../../src/core/run/run.ts';
 import type { Signal } from '../../src/core/signals/signal.ts';

@@ -7,9 +7,9 @@ import { getAgent, newRun, type Run } from '../../src/core/run/run.ts';
 import type { Answered, Failed, Signal } from '../../src/core/signals/signal.ts';
 import { initialEvents, step } from '../../src/core/step.ts';
 import { type ClaudeTurn, due, type ScriptTurn, type Turn } from '../../src/core/turns/due.ts';
-import { compilePattern, type PatternMatch } from '../../src/language/evaluator.ts';
 import type { NamedFolders } from '../../src/language/named-folders.ts';
 import type { Rules } from '../../src/language/policy.ts';
+import { compilePattern, type PatternMatch } from '../../src/language/state.ts';
 import type { Scope } from '../../src/language/state-names.ts';
 
 /** The part of a workflow that the interpreter uses: its files and their frontmatter. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findSizeProblem } from '../../src/core/run/run-size.ts';
+import { findSizeProblem } from '../../src/core/answers/follow-answer.ts';
 import { RunDriver } from './run-driver.ts';
 
 const { run } = new RunDriver({ files: ['START.md'] });

@@ -3,8 +3,7 @@ import { isNotDocFile } from '../../src/language/state-names.ts';
 import { hasWildcard, matchesGlob } from '../../src/language/text/glob.ts';
 import { formatJson, tryParseJson } from '../../src/language/text/json.ts';
 import { memoize, memoizeByName } from '../../src/language/text/memoize.ts';
-import { firstLine } from '../../src/language/text/text.ts';
-import { comparePositions, WHOLE_FILE } from '../../src/language/text/text-position.ts';
+import { comparePositions, firstLine, WHOLE_FILE } from '../../src/language/text/text.ts';
 
 test.each([
   ['/a/b', '/a/b', true],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Options } from '../../src/core/options/options.ts';
 import type { Answered } from '../../src/core/signals/signal.ts';
-import { freshTurnAfter } from '../../src/core/turns/turns-ahead.ts';
+import { freshTurnAfter } from '../../src/core/turns/next-turns.ts';
 import { RunDriver, scopeOfWorkflow } from './run-driver.ts';
 
 const WORKFLOW = { files: ['START.md', 'NEXT.md', 'WORK.md', 'GATE.sh'] };

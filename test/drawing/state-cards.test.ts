@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderLegend } from '../../src/drawing/legend.ts';
+import { renderLegend } from '../../src/drawing/html-page.ts';
 import { toMermaid } from '../../src/drawing/mermaid.ts';
 import { buildStateCards, listPageArrows } from '../../src/drawing/state-cards.ts';
 import { RunDriver } from '../core/run-driver.ts';

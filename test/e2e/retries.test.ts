@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Activity } from '../../src/core/run/activity.ts';
-import { formatActivity } from '../../src/render/format-activity.ts';
+import { formatActivity } from '../../src/render/format.ts';
 import { resumeToEnd, runToEnd, setUp, textReply, withEachClaude } from './rig.ts';
 
 /** The words about retries, without their times. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Evaluator } from '../../src/language/policy.ts';
 import { TransitionsLog } from '../../src/render/debug-files.ts';
 import {
+  formatActivity,
   formatClock,
   formatDollars,
   formatDuration,
@@ -11,7 +12,6 @@ import {
   formatShortCount,
   formatSpending,
 } from '../../src/render/format.ts';
-import { formatActivity } from '../../src/render/format-activity.ts';
 import { entryOf } from '../core/builders.ts';
 import { RunDriver, usd } from '../core/run-driver.ts';
 

@@ -5,7 +5,7 @@ import { groupBy } from '../../src/graph/group-by.ts';
 import { isStateFile, type Platform, type Scope } from '../../src/language/state-names.ts';
 import { checkScenarioFile, parseScenarioFile, resolveWorkflowPaths } from '../../src/scenario/file.ts';
 import { readManifest } from '../../src/workflow/manifest.ts';
-import { parseOneFileState } from '../../src/workflow/one-file-state.ts';
+import { parseOneFileState } from '../../src/workflow/one-file.ts';
 import { readOneFileStates } from '../../src/workflow/one-file-states.ts';
 import { parsePrompt } from '../../src/workflow/prompt-file.ts';
 import { newFindingReport } from '../../src/yaml/finding-report.ts';

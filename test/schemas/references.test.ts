@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { FIRST_WORKFLOW } from '../../src/cli/first-workflow.ts';
+import { FIRST_WORKFLOW } from '../../src/cli/commands/init.ts';
 import { configTemplate } from '../../src/config/template.ts';
 import { splitPrompt } from '../../src/workflow/prompt-file.ts';
 import { newCliProject } from '../cli/cli-project.ts';

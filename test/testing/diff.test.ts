@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { diffLists } from '../../src/testing/diff.ts';
+import { diffLists } from '../../src/testing/difference.ts';
 
 const shown = (expected: string, actual: string): string =>
   diffLists([...expected], [...actual])

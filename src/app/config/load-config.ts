@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { type Config, openConfig } from '../../config/config.ts';
+import { type Config, findRiskySettings, openConfig, type RiskySetting } from '../../config/config.ts';
 import type { ConfigLayers } from '../../config/effective-settings.ts';
-import { findRiskySettings, type RiskySetting } from '../../config/risky-settings.ts';
 import { isTrustedConfig } from '../../config/trust-list.ts';
 import { findUserConfigFolder } from '../../config/user-folder.ts';
 import type { Options } from '../../core/options/options.ts';

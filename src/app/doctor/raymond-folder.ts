@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { formatRiskySetting } from '../../config/risky-settings.ts';
+import { formatRiskySetting } from '../../config/config.ts';
 import { diskError } from '../../disk/disk-error.ts';
 import { createFile, replaceFile } from '../../disk/files.ts';
 import { findRaymondFolder, layoutOf } from '../../disk/layout.ts';

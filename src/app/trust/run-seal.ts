@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
-import { findRiskyOptions, formatRiskyOption, type RiskyOption } from '../../config/risky-settings.ts';
+import { findRiskyOptions, formatRiskyOption, type RiskyOption } from '../../config/config.ts';
 import type { Settings } from '../../core/options/view-options.ts';
 import type { Run } from '../../core/run/run.ts';
 import { makePrivateFolder, PRIVATE_FILE_MODE } from '../../disk/files.ts';

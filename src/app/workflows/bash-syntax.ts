@@ -7,7 +7,7 @@ import {
   type WorkflowSourceFile,
 } from '../../graph/workflow-source.ts';
 import { execProgram } from '../../process/exec-program.ts';
-import { mapConcurrently } from '../../workflow/concurrent.ts';
+import { mapConcurrently } from '../../workflow/workflow-files.ts';
 
 const MAX_CONCURRENT = 4;
 const TIMEOUT_MS = 5_000;

@@ -15,16 +15,16 @@ import { EXIT, errorCodeOf, RaymondError } from '../../errors.ts';
 import { sourceScope } from '../../graph/workflow-source.ts';
 import type { FileFinding, State } from '../../language/state.ts';
 import { isStateFile, type Platform } from '../../language/state-names.ts';
-import { mapConcurrently } from '../../workflow/concurrent.ts';
 import { formatWorkflowFinding } from '../../workflow/invalid-workflow.ts';
 import { kindByName, type WorkflowLocation } from '../../workflow/locate.ts';
 import { MANIFEST_FILE } from '../../workflow/manifest.ts';
-import { splitOneFile } from '../../workflow/split-one-file.ts';
 import { findStateProblems } from '../../workflow/state-file.ts';
+import { mapConcurrently } from '../../workflow/workflow-files.ts';
 import { type LoadedSource, readWorkflowSource } from '../../workflow/workflow-source.ts';
 import {
   findOneFileObstacles,
   fitsIntoOneFile,
+  splitOneFile,
   type WorkflowFileMap,
   writeOneFile,
 } from '../../workflow/write-one-file.ts';

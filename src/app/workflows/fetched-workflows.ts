@@ -6,7 +6,7 @@ import { diskError } from '../../disk/disk-error.ts';
 import { makePrivateFolder, replaceFile } from '../../disk/files.ts';
 import { EXIT, errorMessageOf, RaymondError } from '../../errors.ts';
 import { findFetchedFolder } from '../../wiring/fetched-folder.ts';
-import { parseWorkflowUrl, type WorkflowUrl } from '../../workflow/workflow-url.ts';
+import { parseWorkflowUrl, type WorkflowUrl } from '../../workflow/workflow-spec.ts';
 
 /*
  * A workflow from the web is fetched once, when a person says so, and kept in the user's own folder. Being there means being

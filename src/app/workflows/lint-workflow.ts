@@ -6,7 +6,7 @@ import { findGitPlace } from '../../git-repository.ts';
 import type { WorkflowSource } from '../../graph/workflow-source.ts';
 import { fileInWorkflow, workflowNameOf } from '../../language/named-workflows.ts';
 import { isNotDocFile, isStateFile, type Platform } from '../../language/state-names.ts';
-import { comparePositions, WHOLE_FILE } from '../../language/text/text-position.ts';
+import { comparePositions, WHOLE_FILE } from '../../language/text/text.ts';
 import { type LintFinding, lintSource } from '../../lint/lint.ts';
 import type { LintLevel } from '../../lint/rule.ts';
 import type { ManifestAndSource } from '../../wiring/manifest-settings.ts';

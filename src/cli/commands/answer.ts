@@ -9,8 +9,7 @@ import type { RunStorage } from '../../storage/storage.ts';
 import type { HandedFiles } from '../../wiring/handed-files.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { findDatabaseAddress, withStorage } from '../open-storage.ts';
-import { getRepeatedOption, getTextOption } from '../parsed-options.ts';
-import { decodeInputText, readTextArgument } from '../text-argument.ts';
+import { decodeInputText, getRepeatedOption, getTextOption, readTextArgument } from '../parsed-options.ts';
 import { handleResume } from './resume.ts';
 
 /** `raymond answer RUN [ASK] TEXT|-`: answers a question of a run; with --resume it continues with the run. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { listQuestions, type WaitingQuestion } from '../../app/questions.ts';
 import { isLive } from '../../core/run/observed-status.ts';
-import { createAsksDocument } from '../../documents/question-document.ts';
+import { createAsksDocument } from '../../documents/run-document.ts';
 import { EXIT } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';
 import { formatAge } from '../../render/format.ts';
@@ -12,7 +12,7 @@ import {
   formatAnswerCommand,
 } from '../../render/questions.ts';
 import { sanitizeLine, sanitizeLines } from '../../render/sanitize.ts';
-import { createRenderContext, type RenderContext } from '../../render/terminal/render-context.ts';
+import { createRenderContext, type RenderContext } from '../../render/terminal/terminal.ts';
 import { wrapText } from '../../render/text-width.ts';
 import type { CommandHandler } from '../command.ts';
 import { findDatabaseAddress, withStorage } from '../open-storage.ts';

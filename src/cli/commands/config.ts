@@ -5,8 +5,8 @@ import type { ConfigDocument } from '../../documents/types.ts';
 import { EXIT } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';
 import { sanitizeLine } from '../../render/sanitize.ts';
-import { createRenderContext } from '../../render/terminal/render-context.ts';
 import { type Column, renderTable } from '../../render/terminal/table.ts';
+import { createRenderContext } from '../../render/terminal/terminal.ts';
 import type { TextStyle } from '../../render/text-style.ts';
 import type { CommandHandler } from '../command.ts';
 

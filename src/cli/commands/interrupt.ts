@@ -3,7 +3,7 @@ import { EXIT } from '../../errors.ts';
 import { askIdOf } from '../../language/ask.ts';
 import { type CommandHandler, usageError } from '../command.ts';
 import { findDatabaseAddress, withStorage } from '../open-storage.ts';
-import { readTextArgument } from '../text-argument.ts';
+import { readTextArgument } from '../parsed-options.ts';
 
 /** `raymond interrupt RUN [AGENT] [TEXT|-]`: ends the running turn of an agent, which continues with the text, or asks. */
 export const handleInterrupt: CommandHandler = async ([run, second, third], options, terminal) => {

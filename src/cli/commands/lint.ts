@@ -11,8 +11,7 @@ import { EXIT, RaymondError } from '../../errors.ts';
 import { isNotDocFile } from '../../language/state-names.ts';
 import { formatJson } from '../../language/text/json.ts';
 import type { LintLevel } from '../../lint/rule.ts';
-import { createRenderContext, type RenderContext } from '../../render/terminal/render-context.ts';
-import type { Terminal } from '../../render/terminal/terminal.ts';
+import { createRenderContext, type RenderContext, type Terminal } from '../../render/terminal/terminal.ts';
 import { LINT_FORMATS, LINT_LEVELS } from '../choices.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import {

@@ -1,17 +1,15 @@
 import { listUnfinishedFirst, type RunListEntry } from '../../app/list-runs.ts';
 import { openFileStorage } from '../../app/open-files.ts';
 import { projectFolderOf, readKnownProjects } from '../../app/trust/known-projects.ts';
-import { createRunListEntry, toRunListDocument } from '../../documents/run-list-document.ts';
+import { createRunListEntry, toRunListDocument } from '../../documents/run-document.ts';
 import type { AllRunsDocument } from '../../documents/types.ts';
 import { EXIT } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';
 import { formatCount } from '../../render/format.ts';
-import { createRenderContext } from '../../render/terminal/render-context.ts';
-import type { Terminal } from '../../render/terminal/terminal.ts';
+import { createRenderContext, type Terminal } from '../../render/terminal/terminal.ts';
 import type { CommandHandler } from '../command.ts';
 import { findDatabaseAddress, withStorage } from '../open-storage.ts';
-import { describeCrashedRuns } from '../reports/crashed-runs.ts';
-import { renderRunTable } from '../reports/run-table.ts';
+import { describeCrashedRuns, renderRunTable } from '../reports/run-table.ts';
 
 /** `raymond list`: lists the runs, unfinished ones first. */
 export const handleList: CommandHandler = async (_, options, terminal) => {

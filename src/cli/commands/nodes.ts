@@ -4,8 +4,8 @@ import { EXIT } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';
 import { formatAge } from '../../render/format.ts';
 import { sanitizeLine } from '../../render/sanitize.ts';
-import { createRenderContext } from '../../render/terminal/render-context.ts';
 import { type Column, renderTable } from '../../render/terminal/table.ts';
+import { createRenderContext } from '../../render/terminal/terminal.ts';
 import type { CommandHandler } from '../command.ts';
 import { requireDatabaseAddress, withStorage } from '../open-storage.ts';
 

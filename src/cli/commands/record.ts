@@ -1,6 +1,6 @@
 import { EXIT } from '../../errors.ts';
 import { formatCount } from '../../render/format.ts';
-import { createRenderContext } from '../../render/terminal/render-context.ts';
+import { createRenderContext } from '../../render/terminal/terminal.ts';
 import { wrapText } from '../../render/text-width.ts';
 import { recordScenario } from '../../testing/record-scenario.ts';
 import { hasPassed } from '../../testing/report.ts';

@@ -1,19 +1,17 @@
-import { listUnfinishedFirst, type RunListEntry } from '../../app/list-runs.ts';
+import { listUnfinishedFirst, type RunListEntry, type RunSummary } from '../../app/list-runs.ts';
 import { openFiles } from '../../app/open-files.ts';
 import { resumeRun } from '../../app/resume.ts';
-import { toRunListDocument } from '../../documents/run-list-document.ts';
+import type { ObservedStatus } from '../../core/run/observed-status.ts';
+import { toRunListDocument } from '../../documents/run-document.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';
-import { formatCount } from '../../render/format.ts';
-import { createRenderContext } from '../../render/terminal/render-context.ts';
-import type { Terminal } from '../../render/terminal/terminal.ts';
+import { formatCount, formatObservedStatus } from '../../render/format.ts';
+import { createRenderContext, type Terminal } from '../../render/terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { findDatabaseAddress } from '../open-storage.ts';
 import { refuseOptions } from '../parsed-options.ts';
-import { describeLeftAlone } from '../reports/left-alone.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 import { runAndReport } from '../run-and-report.ts';
-import { runWithinLimit } from '../run-within-limit.ts';
 import { confirmTrustOfRun, refuseForeignRun } from '../trust-questions.ts';
 import { addConfiguredView } from '../view-settings.ts';
 
@@ -157,4 +155,81 @@ function labelOutput(terminal: Terminal, id: string, { json }: ParsedOptions): T
     err: (text) => terminal.err(labelLines(text)),
     out: (text) => text !== '' && terminal.out(json ? text : `[${id}]\n${text}`),
   };
+}
+
+/**
+ * Handles all items, several at the same time. One that calls `release` does not count any more, so that those that only wait
+ * hold up no others. Once `isStopped` says so, no further item begins; the results are those of the items that have begun.
+ */
+export async function runWithinLimit<Item, Result>(
+  items: readonly Item[],
+  limit: number,
+  handle: (item: Item, release: () => void) => Promise<Result>,
+  isStopped: () => boolean,
+): Promise<readonly Result[]> {
+  const results: Promise<Result>[] = [];
+  const waiting = [...items];
+  let working = 0;
+  const startMore = (): void => {
+    while (working < limit && !isStopped()) {
+      const item = waiting.shift();
+      if (item === undefined) return;
+      working += 1;
+      const release = once(() => {
+        working -= 1;
+        startMore();
+      });
+      results.push(handle(item, release).finally(release));
+    }
+  };
+  startMore();
+  // Others are added while these end.
+  for (let at = 0; at < results.length; at++) await results[at]?.catch(() => {});
+  return Promise.all(results);
+}
+
+function once(action: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    action();
+  };
+}
+
+const MAX_LISTED = 5;
+
+/** Says which unfinished runs `recover` does not resume, and why: a line for each reason. */
+function describeLeftAlone(runs: readonly RunListEntry[]): readonly string[] {
+  const readable = runs.filter((run) => run.kind === 'run' && !run.isCutShort) as readonly RunSummary[];
+  const withStatus = (...statuses: readonly ObservedStatus[]): readonly RunSummary[] =>
+    readable.filter(({ observedStatus }) => statuses.includes(observedStatus));
+  const reasons: readonly (readonly [why: string, runs: readonly string[]])[] = [
+    ['a process drives it', withStatus('running', 'stopping').map(({ id, owner }) => `${id} (${owner?.pid ?? '?'})`)],
+    [
+      'its process cannot be checked from here; if it is gone, `raymond resume RUN --take-over`',
+      withStatus('elsewhere').map(({ id, owner }) => `${id} (${owner?.pid ?? '?'} on ${owner?.host ?? '?'})`),
+    ],
+    [
+      'a turn of it was cut short, and may have done half its work; `raymond recover --resume --retry` takes it again',
+      runs.flatMap((run) => (run.kind === 'run' && run.isCutShort ? [`${run.id} (paused)`] : [])),
+    ],
+    [
+      'its process did not die; `raymond status RUN` says what it waits for and how to continue',
+      withStatus('paused', 'interrupted', 'budget_exceeded', 'iteration_limit').map(
+        ({ id, observedStatus }) => `${id} (${formatObservedStatus(observedStatus)})`,
+      ),
+    ],
+    [
+      'it waits for the answer of a person; `raymond asks` shows the questions',
+      withStatus('waiting').map(({ id }) => id),
+    ],
+    ['it cannot be read; `raymond list` says why', runs.flatMap((run) => (run.kind === 'unreadable' ? [run.id] : []))],
+  ];
+  return reasons.flatMap(([why, names]) => (names.length === 0 ? [] : [`Left alone: ${listNames(names)}: ${why}.`]));
+}
+
+function listNames(names: readonly string[]): string {
+  const more = names.length - MAX_LISTED;
+  return `${names.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -1,14 +1,13 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { writeConfig } from '../../app/config/write-config.ts';
-import { EXIT, RaymondError } from '../../errors.ts';
+import { EXIT, errorCodeOf, RaymondError } from '../../errors.ts';
 import type { Terminal } from '../../render/terminal/terminal.ts';
 import type { RunHandle } from '../../wiring/run-handle.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
-import { readInputText } from '../input-text.ts';
 import { findDatabaseAddress, WAIT_AT_MOST_MS, withStorage } from '../open-storage.ts';
 import { getRepeatedOption, getTextOption, refuseOptions } from '../parsed-options.ts';
-import { describeCrashedRuns } from '../reports/crashed-runs.ts';
+import { describeCrashedRuns } from '../reports/run-table.ts';
 import { leaveRun, type RunObservers, refuseNodeOptions, runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
 import { addTrustedConfig } from '../trust-questions.ts';
@@ -115,4 +114,35 @@ async function initConfig({ cwd, out }: Terminal): Promise<number> {
   out('It explains every option and sets none: remove the # before those you want.\n');
   out('`raymond config` shows the values in effect.\n');
   return EXIT.completed;
+}
+
+/**
+ * Reads the value of `--input`: a text, `@FILE` for the text of a file, `-` for that of stdin. `@@` is an @ at the
+ * beginning of a text. What is read loses the line breaks at its end, as in `$(cat FILE)`.
+ */
+async function readInputText(written: string, { cwd, readStdin }: Terminal): Promise<string> {
+  if (written === '-') return decodeInput((await readStdin?.()) ?? new Uint8Array(), 'stdin');
+  if (written.startsWith('@@')) return written.slice(1);
+  if (!written.startsWith('@')) return written;
+  const file = written.slice(1);
+  return decodeInput(readInputFile(file, cwd), file);
+}
+
+function readInputFile(file: string, cwd: string): Uint8Array {
+  try {
+    return readFileSync(resolve(cwd, file));
+  } catch (error) {
+    throw usageError(
+      `--input @${file}: the file cannot be read (${errorCodeOf(error)})`,
+      'Name a file that exists. For a text that begins with @, write @@.',
+    );
+  }
+}
+
+function decodeInput(bytes: Uint8Array, source: string): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text.replace(/[\r\n]+$/, '');
+  } catch {}
+  throw usageError(`--input: ${source} is not text in UTF-8`, 'Convert it, or let the workflow read the file itself.');
 }

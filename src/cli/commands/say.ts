@@ -3,7 +3,7 @@ import { EXIT } from '../../errors.ts';
 import { isPrompt } from '../../language/state-names.ts';
 import { type CommandHandler, usageError } from '../command.ts';
 import { findDatabaseAddress, withStorage } from '../open-storage.ts';
-import { readTextArgument } from '../text-argument.ts';
+import { readTextArgument } from '../parsed-options.ts';
 
 /** `raymond say RUN [AGENT] TEXT|-`: says something to an agent that is at work. */
 export const handleSay: CommandHandler = async ([run, second, third], options, terminal) => {

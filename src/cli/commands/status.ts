@@ -2,7 +2,7 @@ import { readRunStatus } from '../../app/status.ts';
 import { createStatusDocument } from '../../documents/run-document.ts';
 import { EXIT } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';
-import { createRenderContext } from '../../render/terminal/render-context.ts';
+import { createRenderContext } from '../../render/terminal/terminal.ts';
 import type { CommandHandler } from '../command.ts';
 import { findDatabaseAddress, withStorage } from '../open-storage.ts';
 import { renderStatusReport } from '../reports/status-report.ts';

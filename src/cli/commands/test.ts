@@ -3,8 +3,7 @@ import type { GraphFormat } from '../../app/workflows/draw-graph.ts';
 import { EXIT } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';
 import { sanitizeLine } from '../../render/sanitize.ts';
-import { createRenderContext, type RenderContext } from '../../render/terminal/render-context.ts';
-import type { Terminal } from '../../render/terminal/terminal.ts';
+import { createRenderContext, type RenderContext, type Terminal } from '../../render/terminal/terminal.ts';
 import { wrapText } from '../../render/text-width.ts';
 import { allCoverageItems, type Coverage, CoverageCollector, coveredPercent } from '../../testing/coverage.ts';
 import { findScenarioFiles } from '../../testing/find-scenario-files.ts';
@@ -14,10 +13,14 @@ import { readTestSuite, type TestCase, withRealScripts } from '../../testing/sui
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
 import { getNumberOption, getTestTimeoutMs, getTextOption, refuseOptions } from '../parsed-options.ts';
-import { formatTotalCoverage, renderCoverage } from '../reports/coverage-report.ts';
-import { createTestProgressLine } from '../reports/test-progress-line.ts';
 import { renderTestResult } from '../reports/test-result.ts';
-import { renderTestProblems, renderTestTotal } from '../reports/test-summary.ts';
+import {
+  createTestProgressLine,
+  formatTotalCoverage,
+  renderCoverage,
+  renderTestProblems,
+  renderTestTotal,
+} from '../reports/test-summary.ts';
 
 /** `raymond test [PATH…]`: runs scenarios without Claude Code and compares the outcome with what they expect. */
 export const handleTest: CommandHandler = async (paths, options, terminal) => {

@@ -17,8 +17,8 @@ import {
   TURN_WAIT_WORDS,
 } from '../../render/format.ts';
 import { sanitizeShortLine } from '../../render/sanitize.ts';
-import type { RenderContext } from '../../render/terminal/render-context.ts';
 import { type Column, renderTable } from '../../render/terminal/table.ts';
+import type { RenderContext } from '../../render/terminal/terminal.ts';
 import type { TextStyle } from '../../render/text-style.ts';
 import { shorten, wrapText } from '../../render/text-width.ts';
 

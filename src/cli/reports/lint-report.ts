@@ -8,7 +8,7 @@ import type { LintLevel } from '../../lint/rule.ts';
 import { resolvePackageFile } from '../../package-files.ts';
 import { formatCount } from '../../render/format.ts';
 import { sanitizeLine } from '../../render/sanitize.ts';
-import type { RenderContext } from '../../render/terminal/render-context.ts';
+import type { RenderContext } from '../../render/terminal/terminal.ts';
 import type { TextStyle } from '../../render/text-style.ts';
 import { usageError } from '../command.ts';
 

@@ -1,10 +1,10 @@
 import type { RunListEntry, RunSummary } from '../../app/list-runs.ts';
 import { countTokens } from '../../core/run/tokens.ts';
-import { countAgents } from '../../documents/run-list-document.ts';
-import { formatAge, formatObservedStatus, formatShortCount, formatSpending } from '../../render/format.ts';
+import { countAgents } from '../../documents/run-document.ts';
+import { formatAge, formatCount, formatObservedStatus, formatShortCount, formatSpending } from '../../render/format.ts';
 import { sanitizeLine } from '../../render/sanitize.ts';
-import type { RenderContext } from '../../render/terminal/render-context.ts';
 import { type Column, renderTable } from '../../render/terminal/table.ts';
+import type { RenderContext } from '../../render/terminal/terminal.ts';
 import { getStatusStyle } from '../../render/text-style.ts';
 
 /** Renders a table of runs, with their names if the ids do not begin with them. */
@@ -65,4 +65,13 @@ function formatAgentCounts(run: RunSummary): string {
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');
+}
+
+/** Says that runs have lost their process, and how to continue; null if there are none. */
+export function describeCrashedRuns(ids: readonly string[]): string | null {
+  const [only, second] = ids;
+  if (only === undefined) return null;
+  return second === undefined
+    ? `The process of ${only} has died. To continue: raymond resume ${only}`
+    : `The processes of ${formatCount(ids.length, 'run')} have died. To continue with all of them: raymond recover --resume`;
 }

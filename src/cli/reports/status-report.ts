@@ -4,6 +4,7 @@ import { ledgerOf } from '../../core/run/run.ts';
 import { countTokens, type ModelShare } from '../../core/run/tokens.ts';
 import { findWorkEndMs } from '../../documents/run-document.ts';
 import {
+  describeWorkspace,
   formatAge,
   formatAnyTokens,
   formatClock,
@@ -17,13 +18,12 @@ import {
   formatTokenKinds,
   formatTokens,
 } from '../../render/format.ts';
-import { describeWorkspace } from '../../render/format-worktree.ts';
 import { describeLeftWorktrees, type FoundWorktree } from '../../render/found-worktree.ts';
 import { describeNextSteps } from '../../render/next-steps.ts';
 import { formatQuotaWindows } from '../../render/quota.ts';
 import { sanitizeLine, sanitizeLines } from '../../render/sanitize.ts';
-import type { RenderContext } from '../../render/terminal/render-context.ts';
 import { type Column, renderTable } from '../../render/terminal/table.ts';
+import type { RenderContext } from '../../render/terminal/terminal.ts';
 import { getStatusStyle } from '../../render/text-style.ts';
 import { padToWidth, wrapText } from '../../render/text-width.ts';
 import { formatWarnings } from '../../render/warnings.ts';

@@ -1,9 +1,8 @@
 import { formatCount } from '../../render/format.ts';
 import { sanitize, sanitizeLine } from '../../render/sanitize.ts';
-import type { RenderContext } from '../../render/terminal/render-context.ts';
+import type { RenderContext } from '../../render/terminal/terminal.ts';
 import { wrapText } from '../../render/text-width.ts';
-import { type DiffLine, diffLists } from '../../testing/diff.ts';
-import type { Difference, DifferenceDetail } from '../../testing/difference.ts';
+import { type Difference, type DifferenceDetail, type DiffLine, diffLists } from '../../testing/difference.ts';
 import { REASON_LABEL } from '../../testing/matchers.ts';
 import { hasPassed } from '../../testing/report.ts';
 import type { TestResult } from '../../testing/run-tests.ts';

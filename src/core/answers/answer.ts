@@ -1,8 +1,8 @@
 import { normalizeEffort, normalizeModel } from '../../language/claude-values.ts';
-import { nameState, workflowNameOf } from '../../language/named-workflows.ts';
+import { type EnteredWorkflow, nameState, workflowNameOf } from '../../language/named-workflows.ts';
 import { findEntry, implicitTag, type Policy } from '../../language/policy.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from '../../language/problem.ts';
-import { resolveState } from '../../language/state-names.ts';
+import { type Platform, resolveState } from '../../language/state-names.ts';
 import { readJoinTerms } from '../../language/tags/join-terms.ts';
 import {
   completeByPolicy,
@@ -11,7 +11,8 @@ import {
   type ResolvedTag,
 } from '../../language/tags/permitted-tags.ts';
 import { isBuiltInAttribute, isOwnAttribute, readTags, STATE_ATTRIBUTES, type Tag } from '../../language/tags/tag.ts';
-import { quoteAnswerTag } from '../../language/tags/tag-quotes.ts';
+import { quoteAnswerTag } from '../../language/tags/tag-mentions.ts';
+import { describeJsonProblem, tryParseJson } from '../../language/text/json.ts';
 import {
   isAttributeWord,
   isTagName,
@@ -23,8 +24,6 @@ import {
 import type { ForkItem, Transition } from '../../language/transitions/transition.ts';
 import { variableNameProblem } from '../../language/variable-names.ts';
 import { applyResultCheck } from './checked-results.ts';
-import { findWorkflow, refuseWorkflow, warnOfInput } from './enter-workflow.ts';
-import { readForkItems } from './fork-items.ts';
 import type { LookedUp } from './looked-up.ts';
 import { checkTagCombination, findWorkerProblem, mergeDuplicateTags } from './tag-combination.ts';
 
@@ -267,3 +266,119 @@ function findTagWarnings(tag: Tag): readonly string[] {
     ...ignored.map((key) => `${quoted}: \`${key}\` means nothing on <${tag.name}> and is ignored`),
   ];
 }
+
+/** The workflow that a tag names, or why it cannot be entered. */
+function findWorkflow(tag: Tag, { workflows = {} }: LookedUp): EnteredWorkflow | AnswerProblem {
+  const named = Object.hasOwn(workflows, tag.body) ? workflows[tag.body] : undefined;
+  if (named !== undefined && !('problem' in named)) return named;
+  const why = tag.body === '' ? 'the path of the workflow is empty' : (named?.problem ?? 'there is no such workflow');
+  const kind = named?.isUnknown === true ? 'unknown_workflow' : 'bad_workflow';
+  return answerProblem(kind, `${quoteAnswerTag(tag)}: ${why}`);
+}
+
+/** Warns of an input for a workflow that takes none. */
+const warnOfInput = ({ target: { workflow, input }, written }: ResolvedTag): readonly string[] =>
+  workflow?.takesNoInput === true && input !== null
+    ? [`${quoteAnswerTag(written)}: this workflow says that it takes no input (\`mode: none\`)`]
+    : [];
+
+/** Explains why a tag may not enter its workflow: for want of an input, or because too many are around it; undefined if it may. */
+function refuseWorkflow(
+  { tag, target, written }: ResolvedTag,
+  { nesting, maxDepth }: { readonly nesting: number; readonly maxDepth: number | null },
+): AnswerProblem | undefined {
+  const { workflow, input } = target;
+  if (workflow === null) return undefined;
+  if (workflow.requiredInput !== null && (input ?? '').trim() === '') {
+    const what = workflow.requiredInput === '' ? '' : `: ${workflow.requiredInput}`;
+    return answerProblem('missing_input', `${quoteAnswerTag(written)}: this workflow needs an \`input\`${what}`);
+  }
+  // Leaving for another workflow does not nest deeper.
+  if (tag === 'reset-workflow' || maxDepth === null || nesting < maxDepth) return undefined;
+  const around = `${nesting + 1} ${nesting === 0 ? 'workflow' : 'workflows'}`;
+  const message = `${quoteAnswerTag(written)}: it would be nested in ${around}, and at most ${maxDepth} are allowed (\`max_depth\`)`;
+  return answerProblem('too_deep', message);
+}
+
+/** The variable that has the item, unless the tag names another. */
+const DEFAULT_ITEM_NAME = 'item';
+
+/** The variable that has the number of the item, from 1. */
+const INDEX_NAME = 'index';
+
+/**
+ * Reads the items of a file: the elements of an array in a `.json` file, the lines of JSON in a `.jsonl` or `.ndjson` file,
+ * and of any other file the lines that are not blank. A text says what is wrong with the file.
+ */
+export function readForkItems(
+  file: string,
+  text: string,
+  as: string | undefined,
+  platform: Platform,
+): readonly ForkItem[] | string {
+  const content = text.replace(/^\uFEFF/, '');
+  const values = readValues(file, content);
+  if (typeof values === 'string') return values;
+  const items: ForkItem[] = [];
+  for (const [index, { value, place }] of values.entries()) {
+    const item = toItem(value, index + 1, as);
+    const problem = Object.entries(item.variables)
+      .map(([name, each]) => variableNameProblem(name, platform) ?? nulProblem(name, each))
+      .find((found) => found !== undefined);
+    if (problem !== undefined) return `${place}: ${problem}`;
+    items.push(item);
+  }
+  return items;
+}
+
+interface PlacedValue {
+  readonly value: unknown;
+  /** Where it stands in the file, for messages. */
+  readonly place: string;
+}
+
+function readValues(file: string, content: string): readonly PlacedValue[] | string {
+  if (/\.json$/i.test(file)) return readArray(content);
+  const isJsonLines = /\.(jsonl|ndjson)$/i.test(file);
+  const values: PlacedValue[] = [];
+  let number = 0;
+  for (const line of content.split('\n')) {
+    number += 1;
+    const trimmed = line.trim();
+    if (trimmed === '') continue;
+    const value = isJsonLines ? tryParseJson(trimmed) : trimmed;
+    if (value === undefined) return `line ${number} is not JSON: \`${shortenForMessage(trimmed)}\``;
+    values.push({ value, place: `line ${number}` });
+  }
+  return values;
+}
+
+function readArray(content: string): readonly PlacedValue[] | string {
+  if (content.trim() === '') return [];
+  const parsed = tryParseJson(content);
+  if (parsed === undefined) {
+    const why = describeJsonProblem(content) ?? '';
+    return `it is not JSON (${why}); items that are not JSON belong in a file with another extension, one per line`;
+  }
+  if (!Array.isArray(parsed))
+    return 'it is not a JSON array; objects that stand one per line belong in a `.jsonl` file';
+  return parsed.map((value: unknown, index) => ({ value, place: `element ${index + 1}` }));
+}
+
+/** The fields of an object are variables, and its `input` is what the worker gets; any other value is one variable. */
+function toItem(value: unknown, index: number, as: string | undefined): ForkItem {
+  const number = [INDEX_NAME, String(index)] as const;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { variables: Object.fromEntries([[as ?? DEFAULT_ITEM_NAME, toText(value)], number]), input: null };
+  }
+  const { input, ...fields } = Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, toText(each)] as const),
+  );
+  const whole = as === undefined ? [] : [[as, JSON.stringify(value)] as const];
+  return { variables: Object.fromEntries([...Object.entries(fields), number, ...whole]), input: input ?? null };
+}
+
+const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const nulProblem = (name: string, value: string): string | undefined =>
+  value.includes('\0') ? `\`${shortenForMessage(name)}\` contains a NUL character` : undefined;

@@ -1,5 +1,5 @@
 import type { Agent, DonePhase, Phase } from '../run/agent.ts';
-import type { Event, Step } from '../run/event.ts';
+import type { Event, Step, Transitioned } from '../run/event.ts';
 import { type Run, withAgent } from '../run/run.ts';
 import { unheardWarning } from '../run/say.ts';
 
@@ -56,3 +56,24 @@ export function endEvent({ id, state }: Agent, outcome: DonePhase, at: number): 
 /** True if an agent has come to its end and only leaves its worktree. */
 export const isDraining = ({ phase }: Pick<Agent, 'phase'>): boolean =>
   phase.kind === 'worktree' && phase.outcome !== null;
+
+/** The facts in an event about the state that an agent leaves. */
+type LeftState = Pick<
+  Transitioned,
+  'agent' | 'state' | 'session' | 'sessionUse' | 'cwd' | 'depth' | 'costMicros' | 'tokens'
+>;
+
+/** The facts about the state that an agent leaves, for an agent that stays in its folder and keeps its callers. */
+export const leftStateOf = (agent: Agent): LeftState => ({
+  agent: agent.id,
+  state: agent.state,
+  session: openSessionOf(agent),
+  sessionUse: agent.sessionUse,
+  cwd: agent.cwd,
+  depth: agent.stack.length,
+  costMicros: agent.stateMicros,
+  tokens: agent.stateTokens,
+});
+
+/** The id of an agent's own conversation; null if it has none of its own yet. */
+export const openSessionOf = ({ session }: Agent): string | null => (session?.kind === 'open' ? session.id : null);

@@ -1,16 +1,21 @@
-import type { PatternMatch } from '../../language/evaluator.ts';
-import { implicitTag } from '../../language/policy.ts';
-import { isPrompt } from '../../language/state-names.ts';
-import type { TransitionChoice } from '../../language/tags/followed-tag.ts';
-import { toFollowedTag } from '../../language/tags/to-followed-tag.ts';
+import { nameState, workflowNameOf } from '../../language/named-workflows.ts';
+import { implicitTag, type Policy, permits } from '../../language/policy.ts';
+import { type AnswerProblem, answerProblem } from '../../language/problem.ts';
+import { describeEvaluator, type PatternMatch } from '../../language/state.ts';
+import { isPrompt, resolveState, stem } from '../../language/state-names.ts';
+import { type TransitionChoice, toFollowedTag } from '../../language/tags/followed-tag.ts';
+import type { ResolvedTag } from '../../language/tags/permitted-tags.ts';
+import { readTags, type Tag } from '../../language/tags/tag.ts';
+import { listAnswerTags } from '../../language/tags/tag-mentions.ts';
+import { memoize } from '../../language/text/memoize.ts';
+import { firstLine } from '../../language/text/text.ts';
+import { TAG_NAMES } from '../../language/transitions/index.ts';
 import { countOpenWorkers } from '../joins/join.ts';
 import type { Agent, Evaluation } from '../run/agent.ts';
 import type { Event, Step, Transitioned } from '../run/event.ts';
 import { type Run, withAgent } from '../run/run.ts';
-import { findSizeProblem } from '../run/run-size.ts';
 import { promptVariables } from '../run/variables.ts';
 import { type AnswerContext, type Decision, interpretAnswer } from './answer.ts';
-import { evaluateFrom, formatTransition, interpretVerdict, reasonOf } from './evaluation.ts';
 import { type GoDecision, makeTransition, remindOrFail, toolsDeniedProblem } from './follow.ts';
 import type { TurnAnswer } from './looked-up.ts';
 import { failState } from './state-failure.ts';
@@ -184,3 +189,138 @@ function whenImplicit({ rules, state }: Agent): AnswerContext['implicit'] {
   if (!isPrompt(state)) return 'never';
   return rules?.forceImplicit === true ? 'always' : 'without_tag';
 }
+
+/** The tag with which an evaluator lets the transition be made that the answer asks for. */
+const CONFIRM_TAG = 'confirm';
+
+/** The next step for a valid answer: all evaluators confirmed it, one needs a turn, or one decided otherwise. */
+type EvaluationStep =
+  | { readonly kind: 'confirmed' }
+  | { readonly kind: 'turn'; readonly index: number; readonly file: string }
+  | { readonly kind: 'overridden'; readonly decision: Decision; readonly name: string; readonly why: string }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Goes through the evaluators of a state from `index` on. Patterns are decided already; anything else needs a turn. */
+function evaluateFrom(
+  index: number,
+  { rules }: Pick<Agent, 'rules'>,
+  matches: readonly PatternMatch[],
+  context: AnswerContext,
+): EvaluationStep {
+  const evaluators = rules?.evaluators ?? [];
+  for (let i = index; i < evaluators.length; i++) {
+    const evaluator = evaluators[i];
+    if (evaluator === undefined) break;
+    if (evaluator.kind !== 'pattern') return { kind: 'turn', index: i, file: evaluatorFile(evaluator, context) };
+    const name = describeEvaluator(evaluator);
+    const match = matches[i] ?? 'timeout';
+    if (match === 'timeout')
+      return { kind: 'failed', message: `its evaluator ${name}: the pattern took too long over the answer` };
+    if (match === (evaluator.overridesOn === 'match')) {
+      const why = match ? 'the answer matches' : 'the answer does not match';
+      return { kind: 'overridden', decision: interpretOverride(evaluator.instead, context), name, why };
+    }
+  }
+  return { kind: 'confirmed' };
+}
+
+/** The file of an evaluator. One that is not there any more is given its likely name: its turn says that it is missing. */
+function evaluatorFile(
+  { kind, file }: { readonly kind: 'script' | 'prompt'; readonly file: string },
+  { scope, state }: Pick<AnswerContext, 'scope' | 'state'>,
+): string {
+  const workflow = workflowNameOf(state);
+  const found = resolveState(file, scope);
+  if (found.kind === 'found' && isPrompt(found.file) === (kind === 'prompt')) return nameState(workflow, found.file);
+  if (kind === 'prompt') return nameState(workflow, `${stem(file)}.md`);
+  return nameState(workflow, isPrompt(file) || stem(file) === file ? `${stem(file)}.sh` : file);
+}
+
+/** Reads the transition that a pattern takes as if an answer had asked for it. */
+function interpretOverride(instead: Policy[number], context: AnswerContext): Decision {
+  const decision = interpretAnswer('', { ...context, policy: [instead], implicit: 'always' });
+  const tag = implicitTag([instead]);
+  if (decision.kind === 'wrong') return decision;
+  if (tag === undefined || permits(context.policy, tag, context.scope)) return { ...decision, implicit: false };
+  return { kind: 'wrong', problem: answerProblem('not_permitted', `${formatTag(tag)} is not permitted here`) };
+}
+
+/** The verdict of an evaluator: confirm, take another transition, or unreadable. */
+type Verdict = { readonly kind: 'confirmed' } | Decision;
+
+/** Interprets the words of an evaluator. A script that prints no tag confirms; a prompt has to say so. */
+function interpretVerdict(text: string, evaluation: Evaluation, context: AnswerContext): Verdict {
+  const reading = readTags(text, [...TAG_NAMES, CONFIRM_TAG]);
+  if (reading.kind === 'unclosed') return { kind: 'wrong', problem: answerProblem('unclosed_tag', reading.message) };
+  const { tags } = reading;
+  if (tags.length === 0 && !isPrompt(evaluation.file)) return { kind: 'confirmed' };
+  if (!tags.some(({ name }) => name === CONFIRM_TAG)) return interpretAnswer(text, { ...context, implicit: 'never' });
+  const others = tags.filter(({ name }) => name !== CONFIRM_TAG);
+  if (others.length === 0) return { kind: 'confirmed' };
+  const message = `it confirms and overrides: found ${listAnswerTags(tags)}`;
+  return { kind: 'wrong', problem: answerProblem('several_tags', message) };
+}
+
+/** The first words of an evaluator about its verdict: those in `<confirm>`, else its first line without a tag. */
+function reasonOf(text: string): string | null {
+  const reading = readTags(text, [CONFIRM_TAG]);
+  const confirmed = reading.kind === 'tags' ? (reading.tags[0]?.body ?? '') : '';
+  const line =
+    firstLine(confirmed) || (text.split('\n').find((each) => each.trim() !== '' && !each.includes('<')) ?? '');
+  return line.trim() === '' ? null : shortenReason(line.trim());
+}
+
+const MAX_REASON_LENGTH = 200;
+
+const shortenReason = (line: string): string =>
+  line.length > MAX_REASON_LENGTH ? `${line.slice(0, MAX_REASON_LENGTH)}…` : line;
+
+/** The tags of a transition as a text, one per line. */
+const formatTransition = (tags: readonly ResolvedTag[]): string =>
+  tags.map(({ written }) => formatTag(written)).join('\n');
+
+function formatTag({ name, attributes, body }: Tag): string {
+  const pairs = Object.entries(attributes).map(([key, value]) => {
+    const quote = value.includes('"') ? "'" : '"';
+    return ` ${key}=${quote}${value}${quote}`;
+  });
+  return `<${name}${pairs.join('')}>${body}</${name}>`;
+}
+
+/** A run is saved as one JSON text, and a step of it as another; no text can have more than about 536 million characters. */
+const MAX_SAVED_CHARS = 400_000_000;
+
+/** Smaller answers do not fill a run, whose ended agents are archived. */
+const MIN_LARGE_CHARS = 16 * 1024;
+
+/** Explains why a step cannot be made: with the texts of its answer the run could not be saved any more. */
+export function findSizeProblem(
+  answer: TurnAnswer,
+  { run, events }: Step,
+  maxChars = MAX_SAVED_CHARS,
+): AnswerProblem | undefined {
+  if (!hasLargeText(answer)) return undefined;
+  let left = maxChars;
+  for (const part of [...events, ...run.agents]) {
+    left -= savedChars(part);
+    if (left < 0)
+      return answerProblem(
+        'too_large',
+        `the results, inputs and variables of the run would have more than ${Math.round(maxChars / 1e6)} MB together: large texts belong in files`,
+      );
+  }
+  return undefined;
+}
+
+const hasLargeText = ({ text, files = {} }: TurnAnswer): boolean =>
+  text.length >= MIN_LARGE_CHARS ||
+  Object.values(files).some((file) => 'text' in file && file.text.length >= MIN_LARGE_CHARS);
+
+/** Agents that a step leaves alone stay the same objects, so that each is measured once. */
+const savedChars = memoize((part: Agent | Step['events'][number]): number => {
+  try {
+    return JSON.stringify(part).length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+});

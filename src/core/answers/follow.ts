@@ -1,15 +1,13 @@
 import { type ForkOrigin, safeNamesWarnings } from '../../language/environment-names.ts';
 import type { Streak } from '../../language/guards.ts';
 import { fileInWorkflow } from '../../language/named-workflows.ts';
-import { appendOutput, CURES } from '../../language/output-problem.ts';
 import { pinEntered } from '../../language/pinned-code.ts';
 import { inputText, type Position } from '../../language/position.ts';
-import { type AnswerProblem, answerProblem } from '../../language/problem.ts';
+import { type AnswerProblem, answerProblem, appendOutput, CURES } from '../../language/problem.ts';
 import { formatReminder } from '../../language/reminder.ts';
 import { isPrompt, isStateFile, type Scope } from '../../language/state-names.ts';
-import type { TransitionChoice } from '../../language/tags/followed-tag.ts';
+import { type TransitionChoice, toFollowedTag } from '../../language/tags/followed-tag.ts';
 import type { ResolvedTag } from '../../language/tags/permitted-tags.ts';
-import { toFollowedTag } from '../../language/tags/to-followed-tag.ts';
 import { TRANSITIONS } from '../../language/transitions/index.ts';
 import type { JoinTerms, Worker } from '../../language/transitions/transition.ts';
 import { startJoin } from '../joins/join.ts';
@@ -21,8 +19,7 @@ import { getAgent, type Run, withAgent } from '../run/run.ts';
 import { newTaskName, taskNameOf } from '../run/work-folders.ts';
 import type { Decision } from './answer.ts';
 import { askPerson } from './ask-person.ts';
-import { endAgent, failAgent } from './end-agent.ts';
-import { leftStateOf } from './left-state.ts';
+import { endAgent, failAgent, leftStateOf } from './end-agent.ts';
 import type { TurnAnswer } from './looked-up.ts';
 import { countStreak, failState, type StateFailure, takeGuard } from './state-failure.ts';
 

@@ -1,6 +1,6 @@
-import type { PatternMatch } from '../../language/evaluator.ts';
 import type { NamedFiles, NamedFolders } from '../../language/named-folders.ts';
 import type { NamedWorkflows } from '../../language/named-workflows.ts';
+import type { PatternMatch } from '../../language/state.ts';
 import type { Scope } from '../../language/state-names.ts';
 import type { CheckedResults } from './checked-results.ts';
 

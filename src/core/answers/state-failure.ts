@@ -6,8 +6,7 @@ import { type Agent, PER_STATE_DEFAULTS, type TurnPrompt, turnSubjectOf } from '
 import { explainDenials } from '../run/denials.ts';
 import type { Step, Transitioned } from '../run/event.ts';
 import { type Run, withAgent } from '../run/run.ts';
-import { failAgent } from './end-agent.ts';
-import { leftStateOf } from './left-state.ts';
+import { failAgent, leftStateOf } from './end-agent.ts';
 
 /** How a state failed. */
 export interface StateFailure {

@@ -3,7 +3,7 @@ import { type AnswerProblem, answerProblem, shortenForMessage } from '../../lang
 import type { Scope } from '../../language/state-names.ts';
 import type { ResolvedTag } from '../../language/tags/permitted-tags.ts';
 import type { Tag } from '../../language/tags/tag.ts';
-import { listAnswerTags, quoteAnswerTag } from '../../language/tags/tag-quotes.ts';
+import { listAnswerTags, quoteAnswerTag } from '../../language/tags/tag-mentions.ts';
 import { isContinuation, startsWorkers } from '../../language/transitions/index.ts';
 import { isInGroup } from '../joins/join.ts';
 

@@ -1,5 +1,4 @@
-import type { Agent, DonePhase } from '../run/agent.ts';
-import { isDonePhase } from '../run/done-phase.ts';
+import { type Agent, type DonePhase, isDonePhase } from '../run/agent.ts';
 import { microsToUsd } from '../run/ledger.ts';
 import type { Run } from '../run/run.ts';
 import { workFoldersOf } from '../run/work-folders.ts';

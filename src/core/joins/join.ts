@@ -1,8 +1,7 @@
 import type { JoinTerms } from '../../language/transitions/transition.ts';
 import { endAgent, endEvent, endingPhase, isDraining, leavingEvent } from '../answers/end-agent.ts';
-import { type Agent, type Phase, recordedTurn } from '../run/agent.ts';
+import { type Agent, isDone, isDonePhase, type Phase, recordedTurn } from '../run/agent.ts';
 import { indexOfAgent } from '../run/agent-index.ts';
-import { isDone, isDonePhase } from '../run/done-phase.ts';
 import type { Event, Step } from '../run/event.ts';
 import { getAgent, type Run, withAgent, withAgents } from '../run/run.ts';
 import type { JoinProgress } from './join-progress.ts';

@@ -1,5 +1,4 @@
-import { type Agent, type Phase, recordedTurn } from './agent.ts';
-import { isSettled } from './done-phase.ts';
+import { type Agent, isSettled, type Phase, recordedTurn } from './agent.ts';
 
 type Agents = readonly Agent[];
 

@@ -1,12 +1,12 @@
 import type { Question } from '../../language/ask.ts';
 import type { ForkOrigin } from '../../language/environment-names.ts';
-import type { PatternMatch } from '../../language/evaluator.ts';
 import type { PauseReason } from '../../language/failure.ts';
 import type { Streak } from '../../language/guards.ts';
 import type { NamedFolders } from '../../language/named-folders.ts';
 import type { ChangedFile } from '../../language/pinned-code.ts';
 import type { Rules } from '../../language/policy.ts';
 import type { Position, Session } from '../../language/position.ts';
+import type { PatternMatch } from '../../language/state.ts';
 import { isPrompt } from '../../language/state-names.ts';
 import type { FollowedTag, TransitionOrigins } from '../../language/tags/followed-tag.ts';
 import type { JoinProgress } from '../joins/join-progress.ts';
@@ -291,3 +291,15 @@ export function promptVisitCount({ visits }: Agent): number {
   for (const [state, times] of Object.entries(visits)) if (isPrompt(state)) count += times;
   return count;
 }
+
+const DONE: ReadonlySet<Phase['kind']> = new Set<DonePhase['kind']>(['ended', 'failed', 'limited', 'cancelled']);
+
+/** True if an agent in this phase is done as far as a join is concerned. */
+export const isDonePhase = (phase: Phase): phase is DonePhase => DONE.has(phase.kind);
+
+/** True if an agent is done as far as a join is concerned. */
+export const isDone = ({ phase }: Pick<Agent, 'phase'>): boolean => isDonePhase(phase);
+
+/** True if an agent has ended for good: with a result, or otherwise and a join has taken note of that. */
+export const isSettled = ({ phase, joinedBy }: Pick<Agent, 'phase' | 'joinedBy'>): boolean =>
+  phase.kind === 'ended' || (joinedBy !== null && isDonePhase(phase));

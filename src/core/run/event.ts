@@ -1,3 +1,4 @@
+import type { AskAnswer, Question } from '../../language/ask.ts';
 import type { FailureKind, PauseReason } from '../../language/failure.ts';
 import type { CaughtOutcome } from '../../language/guards.ts';
 import type { AnswerProblemKind } from '../../language/problem.ts';
@@ -6,7 +7,6 @@ import type { TagName } from '../../language/transitions/index.ts';
 import type { Options } from '../options/options.ts';
 import type { RunWaiting } from './activity.ts';
 import type { SessionUse, TurnPrompt } from './agent.ts';
-import type { AskEvent } from './ask-event.ts';
 import type { Quota } from './quota.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
 import type { SaidDelivered, SaidToAgent, TurnInterrupted } from './said.ts';
@@ -20,7 +20,7 @@ import type {
   Rehomed,
   WorktreeEvent,
 } from './worker-event.ts';
-import type { WorkspaceEvent } from './workspace-event.ts';
+import type { WorkspaceContent, WorkspacePlace, WorkspaceSource } from './workspace.ts';
 
 interface BaseEvent {
   /** In milliseconds since 1970. */
@@ -49,7 +49,7 @@ export interface RunResumed extends BaseEvent {
 }
 
 /** The run stops: no new turn is started, and running turns come to their end. */
-export interface RunStopping extends BaseEvent {
+interface RunStopping extends BaseEvent {
   readonly kind: 'run_stopping';
   readonly stop: StopReason;
   /** The agent that the limit of iterations keeps from entering its state; absent for other reasons. */
@@ -146,7 +146,7 @@ export interface Transitioned extends AgentEvent {
 }
 
 /** An evaluator that is a script or a prompt has judged an answer. */
-export interface Evaluated extends AgentEvent {
+interface Evaluated extends AgentEvent {
   readonly kind: 'evaluated';
   /** The file of the evaluator. */
   readonly evaluator: string;
@@ -169,7 +169,7 @@ export interface Reminded extends AgentEvent {
 }
 
 /** A failed turn will be retried: after a delay, or when a usage limit ends. */
-export interface Sleeping extends AgentEvent {
+interface Sleeping extends AgentEvent {
   readonly kind: 'sleeping';
   readonly why: 'retry' | 'usage_limit';
   readonly untilMs: number;
@@ -179,12 +179,12 @@ export interface Sleeping extends AgentEvent {
 }
 
 /** The wait of an agent is over. */
-export interface Woken extends AgentEvent {
+interface Woken extends AgentEvent {
   readonly kind: 'woken';
 }
 
 /** A conversation could not be resumed: the next attempt forks it, or starts a new one. */
-export interface SessionLost extends AgentEvent {
+interface SessionLost extends AgentEvent {
   readonly kind: 'session_lost';
   readonly session: string;
   readonly next: 'fork' | 'new';
@@ -199,20 +199,20 @@ export interface AnswerWithheld
 }
 
 /** `max_visits` keeps an agent from entering its state again. */
-export interface VisitLimit extends AgentEvent {
+interface VisitLimit extends AgentEvent {
   readonly kind: 'visit_limit';
   readonly maxVisits: number;
 }
 
 /** An agent waits until the user has solved a problem. */
-export interface AgentPaused extends AgentEvent {
+interface AgentPaused extends AgentEvent {
   readonly kind: 'agent_paused';
   readonly why: PauseReason;
   readonly message: string;
 }
 
 /** An agent failed; the others continue. */
-export interface AgentFailed extends AgentEvent {
+interface AgentFailed extends AgentEvent {
   readonly kind: 'agent_failed';
   readonly message: string;
 }
@@ -224,12 +224,12 @@ export interface AgentEnded extends AgentEvent {
 }
 
 /** A resume lets a paused, limited or failed agent continue where it stands. */
-export interface AgentResumed extends AgentEvent {
+interface AgentResumed extends AgentEvent {
   readonly kind: 'agent_resumed';
 }
 
 /** The windows of the subscription are fuller or emptier than before. */
-export interface QuotaChanged {
+interface QuotaChanged {
   readonly kind: 'quota';
   readonly at: number;
   /** Null if the account has none. */
@@ -239,7 +239,7 @@ export interface QuotaChanged {
 }
 
 /** Something is odd, but the run continues. */
-export interface Warned extends AgentEvent {
+interface Warned extends AgentEvent {
   readonly kind: 'warning';
   readonly message: string;
 }
@@ -287,3 +287,57 @@ export interface Step {
   readonly run: Run;
   readonly events: readonly Event[];
 }
+
+/** An agent asks a person, and waits for the answer. */
+interface Asked extends AgentEvent {
+  readonly kind: 'asked';
+  readonly ask: string;
+  readonly question: Question;
+  /** When the question is over without an answer; null for never. */
+  readonly untilMs: number | null;
+  /** The folder that its files are in; null if the run has none. */
+  readonly taskFolder: string | null;
+}
+
+/** A person answered; `by` says who, and `answeredAt` when, which may be long before. */
+interface AskAnswered extends AgentEvent, AskAnswer {
+  readonly kind: 'ask_answered';
+}
+
+/** Nobody answered in time. */
+interface AskTimedOut extends AgentEvent {
+  readonly kind: 'ask_timed_out';
+  readonly ask: string;
+}
+
+/** Something that happened to a question. */
+type AskEvent = Asked | AskAnswered | AskTimedOut;
+
+/** The clone in which the agents of a run work is being made, or looked for again; nothing else starts meanwhile. */
+interface WorkspaceOpening extends BaseEvent, WorkspaceSource {
+  readonly kind: 'workspace_opening';
+}
+
+/** The clone of a run is there: agents that were in the folder `from`, or below it, are in the clone now. */
+interface WorkspaceOpened extends BaseEvent, WorkspacePlace {
+  readonly kind: 'workspace_opened';
+  readonly from: string | null;
+}
+
+/** The run has come to rest, and its clone is looked at: the event of the run's end comes afterwards. */
+interface WorkspaceLeaving extends BaseEvent {
+  readonly kind: 'workspace_leaving';
+  readonly path: string;
+  readonly branch: string;
+}
+
+/** The content of a finished run's clone, whether it was pushed, and whether the clone was removed. */
+export interface WorkspaceLeftEvent extends BaseEvent, Omit<WorkspaceContent, 'discarded'> {
+  readonly kind: 'workspace_left';
+  readonly path: string;
+  readonly branch: string;
+  readonly remote: string;
+}
+
+/** The events about the clone of a run. */
+type WorkspaceEvent = WorkspaceOpening | WorkspaceOpened | WorkspaceLeaving | WorkspaceLeftEvent;

@@ -1,5 +1,5 @@
+import { openSessionOf } from '../answers/end-agent.ts';
 import { followAnswer, requestedTags } from '../answers/follow-answer.ts';
-import { openSessionOf } from '../answers/left-state.ts';
 import type { Step } from '../run/event.ts';
 import { type Run, withAgent } from '../run/run.ts';
 import { endCompaction } from '../turns/compaction.ts';

@@ -19,7 +19,7 @@ import { getAgent, type Run, withAgent } from '../run/run.ts';
 import { handOver } from '../run/say.ts';
 import { promptToSend } from '../turns/compaction.ts';
 import { capOfNextTurn, claudeCapacity, toKeptCap } from '../turns/turn-cap.ts';
-import type { Began } from './signal.ts';
+import type { Began, Unreadable } from './signal.ts';
 
 /** Puts a turn on record, or refuses it where a limit has been reached. */
 export function handleBegan(run: Run, signal: Began): Step {
@@ -104,7 +104,7 @@ function capOf(run: Run, state: string): number | null {
 }
 
 /** The step that stops the run when it has entered as many states as `max_iterations` allows; undefined below that limit. */
-export function refuseAtIterationLimit(run: Run, { id, state }: Agent, at: number): Step | undefined {
+function refuseAtIterationLimit(run: Run, { id, state }: Agent, at: number): Step | undefined {
   const refused = { agent: id, state };
   const { maxIterations } = run.options;
   if (maxIterations === null || run.iterations < maxIterations) return undefined;
@@ -134,4 +134,21 @@ function sessionUse(session: Session | null, newId: string): SessionUse {
   if (session === null) return { kind: 'new', id: newId };
   if (session.kind === 'open') return { kind: 'resume', id: session.id };
   return { kind: 'fork', id: newId, from: session.of };
+}
+
+/**
+ * Pauses an agent whose state cannot be read, or whose turn would use changed code: a resume continues from here once the file
+ * is corrected or the change accepted. If the limit of iterations is reached, that is reported instead.
+ */
+export function handleUnreadable(run: Run, { agent: id, at, message, changed }: Unreadable): Step {
+  const agent = getAgent(run, id);
+  if (agent.phase.kind !== 'ready') throw new Error(`${id} is ${agent.phase.kind}: it does not read its state`);
+  const refusal = agent.rules === null && run.stop === null ? refuseAtIterationLimit(run, agent, at) : undefined;
+  if (refusal !== undefined) return refusal;
+  const why = changed === undefined ? 'unreadable' : 'changed_code';
+  const phase = { kind: 'paused', why, message, prompt: agent.phase.prompt, ...(changed && { changed }) } as const;
+  return {
+    run: withAgent(run, { ...agent, phase }),
+    events: [{ kind: 'agent_paused', at, agent: id, state: agent.state, why, message }],
+  };
 }

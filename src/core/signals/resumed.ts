@@ -3,14 +3,13 @@ import { failUnasked } from '../answers/ask-person.ts';
 import { followAnswer } from '../answers/follow-answer.ts';
 import type { TurnAnswer } from '../answers/looked-up.ts';
 import { mergeOptions } from '../options/options.ts';
-import { type Agent, isTurnRepeatable, type TurnPrompt } from '../run/agent.ts';
-import { isSettled } from '../run/done-phase.ts';
+import { type Agent, isSettled, isTurnRepeatable, type TurnPrompt } from '../run/agent.ts';
 import type { Event, Step } from '../run/event.ts';
 import { withQuota } from '../run/quota-hold.ts';
 import { getAgent, type Run, withAgent } from '../run/run.ts';
-import { followAskAnswer, followAskTimeout } from './ask-ended.ts';
 import type { Resumed } from './signal.ts';
 import { isOverBudget } from './turn-end.ts';
+import { followAskAnswer, followAskTimeout } from './wakeups.ts';
 import { isUnpushed, openingEvent, reopenWorkspace } from './workspace.ts';
 
 /** Lets a run continue where it stands. A run that has ended for good stays as it is. */

@@ -1,10 +1,20 @@
 import type { Position } from '../../language/position.ts';
+import { finishAgent } from '../answers/end-agent.ts';
 import type { Agent } from '../run/agent.ts';
 import type { Event, Step } from '../run/event.ts';
-import { getAgent, type Run } from '../run/run.ts';
+import { getAgent, type Run, withAgent } from '../run/run.ts';
 import { deriveAgentsStatus, isLeavingWorkspace, strongerStop } from '../run/status.ts';
 import { parseWorkspace, type WorkspacePlace } from '../run/workspace.ts';
-import type { WorkspaceLeft, WorkspaceMade, WorkspaceRefused } from './workspace-signal.ts';
+import { placeOf } from '../run/worktree.ts';
+import type {
+  WorkspaceLeft,
+  WorkspaceMade,
+  WorkspaceRefused,
+  WorktreeClosed,
+  WorktreeMade,
+  WorktreeRefused,
+  WorktreesDiscarded,
+} from './signal.ts';
 
 /** The event of a clone that is looked for or made before anything else happens; none if the run has none. */
 export function openingEvent({ workspace, options }: Run, at: number): readonly Event[] {
@@ -111,4 +121,74 @@ function moveAgents(agents: readonly Agent[], from: string | null, { path }: Wor
       ? { ...part, cwd: `${path}${part.cwd.slice(from.length)}` }
       : part;
   return agents.map((agent) => move({ ...agent, stack: agent.stack.map(move) }));
+}
+
+/** Lets a worker begin in the worktree that was made for it, or continue in the one that it has left. */
+export function handleWorktreeMade(run: Run, signal: WorktreeMade): Step {
+  const { agent: id, at, place, cwd: first, home, warning } = signal;
+  const agent = getAgent(run, id);
+  const { state, worktree } = agent;
+  if (agent.phase.kind !== 'worktree') throw new Error(`${id} does not wait for a worktree`);
+  const cwd = worktree?.kind === 'closed' ? agent.cwd : first;
+  // One that held nothing was removed when it was closed.
+  const isMissed = warning !== undefined && worktree?.kind === 'closed' && worktree.kept;
+  const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
+  return {
+    run: withAgent(run, { ...agent, cwd, worktree: { kind: 'made', ...place }, node: home ?? agent.node, phase }),
+    events: [
+      { kind: 'worktree_opened', at, agent: id, state, ...place, cwd, ...(home && { home }) },
+      ...(isMissed ? [{ kind: 'warning', at, agent: id, state, message: warning } as const] : []),
+    ],
+  };
+}
+
+/** Fails a worker before it has cost anything. A resume with --retry tries to make the worktree again. */
+export function handleWorktreeRefused(run: Run, { agent: id, at, message }: WorktreeRefused): Step {
+  const agent = getAgent(run, id);
+  return finishAgent(run, agent, { kind: 'failed', message: `${agent.state}: ${message}` }, at);
+}
+
+/** Ends a worker whose worktree has been looked at. */
+export function handleWorktreeClosed(run: Run, { agent: id, at, content, warning }: WorktreeClosed): Step {
+  const agent = getAgent(run, id);
+  const { phase, state } = agent;
+  if (phase.kind !== 'worktree' || phase.outcome === null) throw new Error(`${id} has no worktree to close`);
+  const place = placeOf(agent.worktree);
+  const events: Event[] = warning === undefined ? [] : [{ kind: 'warning', at, agent: id, state, message: warning }];
+  if (place === null) {
+    const ended = finishAgent(run, agent, phase.outcome, at);
+    return { run: ended.run, events: [...events, ...ended.events] };
+  }
+  const { path, branch, remote } = place;
+  const closed = { ...agent, worktree: { kind: 'closed', ...place, ...content } as const };
+  const ended = finishAgent(run, closed, phase.outcome, at);
+  const where = { path, branch, ...(remote !== undefined && { remote }) };
+  const left = { kind: 'worktree_left', at, agent: id, state, ...where, ...content } as const;
+  return { run: ended.run, events: [...events, left, ...ended.events] };
+}
+
+/** Notes that worktrees of ended agents were removed on purpose, with the work in them. */
+export function handleWorktreesDiscarded(run: Run, { at, worktrees }: WorktreesDiscarded): Step {
+  const events: Event[] = [];
+  let next = run;
+  for (const { agent: id, path, branch } of worktrees) {
+    // One that was archived is only in the journal.
+    const agent = run.agents.find((each) => each.id === id) ?? getAgent(run, 'main');
+    events.push({ kind: 'worktree_discarded', at, agent: id, state: agent.state, path, branch });
+    if (id === 'main') next = withoutWorkspace(next);
+    else if (agent.id === id && agent.worktree?.kind === 'closed')
+      next = withAgent(next, { ...agent, worktree: { ...agent.worktree, ...GONE } });
+  }
+  return { run: next, events };
+}
+
+const GONE = { kept: false, discarded: true } as const;
+
+function withoutWorkspace(run: Run): Run {
+  const { workspace, stop } = run;
+  if (workspace?.kind !== 'left') return run;
+  // Commits that could not be pushed were given up, so they no longer stop a run whose agents have all ended.
+  const isLifted = stop?.kind === 'workspace' && deriveAgentsStatus({ ...run, stop: null }) !== 'running';
+  const lifted = isLifted ? null : stop;
+  return { ...run, stop: lifted, workspace: { ...workspace, content: { ...workspace.content, ...GONE } } };
 }

@@ -28,7 +28,6 @@ import { type AgentFolders, workFoldersOf } from '../run/work-folders.ts';
 import { WORKSPACE, type WorkspacePlace } from '../run/workspace.ts';
 import { type AskTurn, askTurnOf } from './ask-turn.ts';
 import { promptToSend } from './compaction.ts';
-import { preferenceOf } from './preference.ts';
 import { capOfNextTurn, claudeCapacity, reserveTurn, toKeptCap } from './turn-cap.ts';
 import { type WorkspaceTurn, type WorktreeTurn, workspaceTurnOf, worktreeTurnOf } from './worktree-turns.ts';
 
@@ -42,7 +41,7 @@ export interface TurnRef {
 }
 
 /** An answer that an evaluator is to judge: the state that gave it, its text, and the transition that it asks for, as tags. */
-export interface EvaluatedAnswer {
+interface EvaluatedAnswer {
   readonly state: string;
   readonly text: string;
   readonly transition: string;
@@ -156,7 +155,7 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
 export type WaitKind = 'recorded' | 'sleep' | 'ask' | 'joinedScript' | 'script' | 'ongoing' | 'inLine';
 
 /** Agents by what they wait for, each list in the order in which it is served. */
-export type AgentsByWait = Readonly<Record<WaitKind, Iterable<Agent>>> & {
+type AgentsByWait = Readonly<Record<WaitKind, Iterable<Agent>>> & {
   /** True if the clone of the run is being made or left. */
   readonly isWorkspaceUnderWay: boolean;
 };
@@ -290,4 +289,21 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     budgetMicros,
     isShare: budgetMicros !== null && budgetMicros < (run.options.budgetMicros ?? 0) - run.ledger.spentMicros,
   };
+}
+
+/** Chooses model and effort of a turn: a tag wins over the state, the state over the options of the run. */
+export function choosePreference(tag: Preference, state: Preference, launch: Preference): Preference {
+  return {
+    model: tag.model ?? state.model ?? launch.model,
+    effort: tag.effort ?? state.effort ?? launch.effort,
+  };
+}
+
+/** Model and effort that were asked for: by a tag for the agent, by the state for the judge of its answers. */
+function preferenceOf({ evaluation, rules, model, effort }: Agent): Preference {
+  if (evaluation === null) return { model, effort };
+  const evaluator = rules?.evaluators?.[evaluation.index];
+  return evaluator?.kind === 'prompt'
+    ? { model: evaluator.model, effort: evaluator.effort }
+    : { model: null, effort: null };
 }

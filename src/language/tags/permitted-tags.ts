@@ -5,7 +5,7 @@ import { renderTemplate } from '../text/template.ts';
 import { isWorkflowTag, type TagName } from '../transitions/index.ts';
 import type { TransitionTarget } from '../transitions/transition.ts';
 import type { Tag } from './tag.ts';
-import { quoteWholeTag } from './tag-quotes.ts';
+import { quoteWholeTag } from './tag-mentions.ts';
 
 /** A tag of the language with its names made exact, and as it was written. */
 export interface ResolvedTag {

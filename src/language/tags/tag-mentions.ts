@@ -1,4 +1,5 @@
-import { isTagName, TAG_NAMES, TAG_WORDS, type TagName } from '../transitions/index.ts';
+import { shortenForMessage } from '../problem.ts';
+import { isTagName, TAG_NAMES, TAG_WORDS, type TagName, TRANSITIONS } from '../transitions/index.ts';
 import { locateTags, type Tag, toTagName } from './tag.ts';
 
 /** A tag in a text, and the offset of its `<`. */
@@ -64,3 +65,32 @@ export const stripTags = (text: string, kept: TagName | null = null): string =>
   text.replace(SIMPLE_TAGS, (written, name: string) => (toTagName(name.toLowerCase()) === kept ? written : ' '));
 
 const leadingName = (text: string): string => /^\s*([\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*)/u.exec(text)?.[1] ?? '';
+
+/** Quotes a tag for a message: shortened, and with its line if it has one. */
+export const quoteAnswerTag = (tag: Tag): string => formatQuote(tag, '');
+
+/** Quotes a tag with its attributes, for messages in which they matter. */
+export function quoteWholeTag(tag: Tag): string {
+  let attributesText = '';
+  for (const key in tag.attributes) {
+    if (attributesText.length > MAX_ATTRIBUTES_LENGTH) break;
+    attributesText += ` ${shortenForMessage(key)}="${shortenForMessage(tag.attributes[key] ?? '')}"`;
+  }
+  return formatQuote(tag, shortenForMessage(attributesText));
+}
+
+function formatQuote({ name, body, line }: Tag, attributes: string): string {
+  const rest = isTagName(name) && TRANSITIONS[name].body === 'text' ? '' : `${shortenForMessage(body)}</${name}>`;
+  return `\`<${name}${attributes}>${rest}\`${line > 0 ? ` (line ${line})` : ''}`;
+}
+
+const MAX_LISTED_TAGS = 5;
+const MAX_ATTRIBUTES_LENGTH = 60;
+
+/** Lists tags for a message, the first few of them. */
+export function listAnswerTags(tags: readonly Tag[]): string {
+  const shown = tags.slice(0, MAX_LISTED_TAGS).map(quoteWholeTag);
+  const more = tags.length - shown.length;
+  const last = more > 0 ? `${more} more` : shown.pop();
+  return `${shown.join(', ')} and ${last}`;
+}

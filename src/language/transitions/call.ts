@@ -11,7 +11,7 @@ export const call: Transition = {
 };
 
 /** Enters a callee with this session and pushes a frame for its result. */
-export function enterCallee(at: Position, target: TransitionTarget, session: Session | null): TransitionResult {
+function enterCallee(at: Position, target: TransitionTarget, session: Session | null): TransitionResult {
   const frame = {
     state: target.return ?? at.state,
     session: at.session,
@@ -49,3 +49,16 @@ function branchOf(session: Session | null): Session | null {
     ? { kind: 'branch', of: session.id, ...(session.compact && { compact: true }), ...modelOf(session) }
     : session;
 }
+
+/** `<call-workflow>`: a `<call>` into another workflow; its result comes back into this one. */
+export const callWorkflow: Transition = { ...call, body: 'workflow' };
+
+/** `<function>`: a call in a new conversation, which knows nothing but its own prompt. */
+export const callFresh: Transition = { ...call, follow: (at, target) => enterCallee(at, target, null) };
+
+/** `<function-workflow>`: a `<function>` into another workflow. Nothing binds it to the caller's folder, so it takes a `cd`. */
+export const functionWorkflow: Transition = {
+  ...callFresh,
+  body: 'workflow',
+  attributes: [...callFresh.attributes, 'cd'],
+};

@@ -18,7 +18,7 @@ export const fork: Transition = {
 };
 
 /** The worker that a tag starts in another state, which is its body. */
-export const workerOf = (at: Position, target: TransitionTarget): Worker => ({
+const workerOf = (at: Position, target: TransitionTarget): Worker => ({
   state: target.body,
   input: target.input,
   cwd: target.cd ?? at.cwd,
@@ -30,3 +30,29 @@ export const workerOf = (at: Position, target: TransitionTarget): Worker => ({
   nesting: nestingOf(at, target),
   workflow: target.workflow,
 });
+
+/** `<fork-workflow>`: a `<fork>` whose worker starts in another workflow. */
+export const forkWorkflow: Transition = { ...fork, body: 'workflow' };
+
+/** `<fork-each>`: starts a worker for each item of a file; otherwise it is a fork. */
+export const forkEach: Transition = {
+  ...fork,
+  attributes: [...fork.attributes, 'in', 'as'],
+  required: [...fork.required, 'in'],
+  follow(at, target) {
+    const items = target.items ?? [];
+    const shared = workerOf(at, target);
+    const workers = items.map(({ variables, input }) => ({
+      ...shared,
+      input: input ?? shared.input,
+      // A view shows a worker with its first variable, which is to be its item.
+      variables: { ...variables, ...shared.variables },
+    }));
+    return {
+      kind: 'on',
+      position: { ...at, state: target.next ?? at.state, input: null },
+      workers,
+      ...(items.length === 0 && { warning: `${at.state} found no items for <fork-each>: no worker is started` }),
+    };
+  },
+};

@@ -1,17 +1,11 @@
 import { TAG_ALIASES } from '../tags/tag.ts';
 import { ask } from './ask.ts';
-import { call } from './call.ts';
-import { callWorkflow } from './call-workflow.ts';
+import { call, callFresh, callWorkflow, functionWorkflow } from './call.ts';
 import { compact } from './compact.ts';
-import { fork } from './fork.ts';
-import { forkEach } from './fork-each.ts';
-import { forkWorkflow } from './fork-workflow.ts';
-import { callFresh } from './function.ts';
-import { functionWorkflow } from './function-workflow.ts';
+import { fork, forkEach, forkWorkflow } from './fork.ts';
 import { goto } from './goto.ts';
 import { join } from './join.ts';
-import { reset } from './reset.ts';
-import { resetWorkflow } from './reset-workflow.ts';
+import { reset, resetWorkflow } from './reset.ts';
 import { result } from './result.ts';
 import type { Transition } from './transition.ts';
 

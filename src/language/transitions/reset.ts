@@ -27,3 +27,6 @@ export const reset: Transition = {
 
 const abandonedWarning = (state: string, callers: number): string =>
   `${state} cleared the return stack: ${callers} ${callers === 1 ? 'caller' : 'callers'} will never get a result`;
+
+/** `<reset-workflow>`: leaves for another workflow, for good: callers get no result any more, unless `stack="keep"` keeps them. */
+export const resetWorkflow: Transition = { ...reset, body: 'workflow', defaultStack: 'clear' };

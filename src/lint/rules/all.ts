@@ -1,51 +1,34 @@
 // The rules of lint; their order has no meaning. To add one, write its file, a row here and a section of docs/lint.md.
-export { ambiguousEntry } from './ambiguous-entry.ts';
-export { ambiguousState } from './ambiguous-state.ts';
-export { badAttribute } from './bad-attribute.ts';
-export { badEvaluator } from './bad-evaluator.ts';
-export { bashSyntax } from './bash-syntax.ts';
-export { byteOrderMark } from './byte-order-mark.ts';
-export { crlfScript } from './crlf-script.ts';
-export { emptyLoop } from './empty-loop.ts';
-export { emptyPrompt } from './empty-prompt.ts';
-export { endlessLoop } from './endless-loop.ts';
-export { endlessRecursion } from './endless-recursion.ts';
-export { endsOnlyByLimit } from './ends-only-by-limit.ts';
+
+export { badAttribute, ignoredAttribute, misplacedAttribute, missingAttribute } from './attributes.ts';
+export {
+  emptyLoop,
+  endlessLoop,
+  endlessRecursion,
+  endsOnlyByLimit,
+  forkBomb,
+  neverReturns,
+  noWayOut,
+} from './cycles.ts';
+export { badEvaluator, byteOrderMark, emptyPrompt, frontmatter, notText, unknownRule } from './file-text.ts';
 export { forbiddenTag } from './forbidden-tag.ts';
-export { foreignState } from './foreign-state.ts';
-export { forkBomb } from './fork-bomb.ts';
-export { frontmatter } from './frontmatter.ts';
-export { ignoredAttribute } from './ignored-attribute.ts';
-export { implicitTransition } from './implicit-transition.ts';
 export { keyWithoutEffect } from './key-without-effect.ts';
-export { literalVariable } from './literal-variable.ts';
-export { misplacedAttribute } from './misplaced-attribute.ts';
-export { missingAttribute } from './missing-attribute.ts';
-export { missingEntry } from './missing-entry.ts';
-export { missingField } from './missing-field.ts';
-export { missingState } from './missing-state.ts';
-export { missingWorkflow } from './missing-workflow.ts';
-export { neverReturns } from './never-returns.ts';
-export { noShebang } from './no-shebang.ts';
-export { noWayOut } from './no-way-out.ts';
-export { notText } from './not-text.ts';
-export { nothingToJoin } from './nothing-to-join.ts';
-export { otherShebang } from './other-shebang.ts';
-export { otherShell } from './other-shell.ts';
-export { pathInName } from './path-in-name.ts';
+export {
+  ambiguousEntry,
+  ambiguousState,
+  foreignState,
+  missingEntry,
+  missingState,
+  missingWorkflow,
+  pathInName,
+} from './names.ts';
 export { quoteInInput } from './quote-in-input.ts';
-export { severalTags } from './several-tags.ts';
-export { silentPath } from './silent-path.ts';
+export { missingField, nothingToJoin, undefinedResult } from './results.ts';
+export { bashSyntax, crlfScript, noShebang, otherShebang, otherShell, silentPath, unquotedTag } from './scripts.ts';
+export { implicitTransition, severalTags, wastedTag } from './several-tags.ts';
 export { unclosedTag } from './unclosed-tag.ts';
-export { undefinedResult } from './undefined-result.ts';
-export { undefinedVariable } from './undefined-variable.ts';
-export { unknownEffort } from './unknown-effort.ts';
-export { unknownMode } from './unknown-mode.ts';
-export { unknownModel } from './unknown-model.ts';
-export { unknownRule } from './unknown-rule.ts';
+export { literalVariable, undefinedVariable } from './undefined-variable.ts';
 export { unknownTag } from './unknown-tag.ts';
-export { unknownTool } from './unknown-tool.ts';
+export { unknownEffort, unknownMode, unknownModel, unknownTool } from './unknown-values.ts';
 export { unmentionedEntry } from './unmentioned-entry.ts';
-export { unquotedTag } from './unquoted-tag.ts';
 export { unreachableState } from './unreachable-state.ts';
-export { wastedTag } from './wasted-tag.ts';

@@ -1,6 +1,6 @@
 import type { PlacedTag } from '../../graph/state-analysis.ts';
 import { UNKNOWN } from '../../language/tags/tag-mentions.ts';
-import type { TextPosition } from '../../language/text/text-position.ts';
+import type { TextPosition } from '../../language/text/text.ts';
 import { quoteTag } from '../messages.ts';
 import { defineStateRule, type LintLevel } from '../rule.ts';
 

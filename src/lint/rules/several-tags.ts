@@ -1,6 +1,10 @@
 import type { TagConflict } from '../../bash/path-outputs.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { implicitTag, namedStates } from '../../language/policy.ts';
+import { formatPolicyTag } from '../../language/reminder.ts';
 import { readTagMentions } from '../../language/tags/tag-mentions.ts';
+import { WHOLE_FILE } from '../../language/text/text.ts';
+import { startsWorkers } from '../../language/transitions/index.ts';
 import { defineStateRule, type RuleFinding } from '../rule.ts';
 
 /** A script can print two tags that exclude each other, or a prompt shows two such forks side by side. */
@@ -57,3 +61,38 @@ const MESSAGES: Readonly<
     hint: 'Leave the loop after the tag with `break` or `exit`, or print it after the loop.',
   }),
 };
+
+/** A script prints a tag and then fails. */
+export const wastedTag = defineStateRule(
+  { id: 'wasted-tag', level: 'warning', supersedes: ['unreachable-state'] },
+  (analysis) =>
+    (analysis.paths?.wastedTags ?? []).map(({ tag, end, by }) => {
+      const { line } = analysis.positionAt(tag);
+      const [how, hint] =
+        by === 'exit'
+          ? ['ends with an error here', 'Remove the exit code if the tag is intended; otherwise print no tag.']
+          : ['ends with an error here if this is false', 'Write it as an `if`, or put `exit 0` after it.'];
+      const message = `the script prints a tag on line ${line} and ${how}: the tag is then ignored, and the agent fails`;
+      return { at: analysis.positionAt(end), message, hint };
+    }),
+);
+
+/** A state makes its only transition even if the agent does not say it. */
+export const implicitTransition = defineStateRule(
+  { id: 'implicit-transition', level: 'info' },
+  (analysis, { graph }) => {
+    const { names } = analysis;
+    const { policy } = analysis.source.state.rules;
+    const [entry] = policy;
+    // A script has to print its tag.
+    if (analysis.kind === 'script') return [];
+    if (analysis.broken || entry === undefined || implicitTag(policy) === undefined) return [];
+    if (graph.mereEvaluators.has(analysis.file)) return [];
+    if (namedStates(entry).some(([, name]) => names.resolve(name).kind !== 'found')) return [];
+    const message = `\`${formatPolicyTag(entry)}\` is taken even if the agent does not say it: it is the only transition here`;
+    const worker =
+      ' One worker starts, with only the variables that the `allowed_transitions` give; for more, the prompt has to ask for the tags.';
+    const hint = `The prompt does not have to ask for a tag; it only has to say when to stop.${startsWorkers(entry.tag) ? worker : ''}`;
+    return [{ at: analysis.source.entries[0]?.at ?? WHOLE_FILE, message, hint }];
+  },
+);

@@ -1,5 +1,5 @@
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import type { TextPosition } from '../../language/text/text-position.ts';
+import type { TextPosition } from '../../language/text/text.ts';
 import { TRANSITIONS } from '../../language/transitions/index.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
 import { defineStateRule, levelForTag, type RuleFinding } from '../rule.ts';

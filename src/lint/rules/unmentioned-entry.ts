@@ -7,7 +7,7 @@ import { formatPolicyTag } from '../../language/reminder.ts';
 import { stem } from '../../language/state-names.ts';
 import { STATE_ATTRIBUTES } from '../../language/tags/tag.ts';
 import { stripTags } from '../../language/tags/tag-mentions.ts';
-import { WHOLE_FILE } from '../../language/text/text-position.ts';
+import { WHOLE_FILE } from '../../language/text/text.ts';
 import { type TagName, TRANSITIONS, takesAttribute } from '../../language/transitions/index.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 

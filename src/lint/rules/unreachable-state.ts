@@ -2,7 +2,7 @@ import { filesOf, targetsOf } from '../../graph/graph.ts';
 import { groupBy } from '../../graph/group-by.ts';
 import { findStronglyConnected } from '../../graph/strongly-connected.ts';
 import { workflowNameOf } from '../../language/named-workflows.ts';
-import { WHOLE_FILE } from '../../language/text/text-position.ts';
+import { WHOLE_FILE } from '../../language/text/text.ts';
 import { defineRule, type RuleContext } from '../rule.ts';
 
 /** Nothing leads to a state. */

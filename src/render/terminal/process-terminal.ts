@@ -1,11 +1,14 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
 import { errorCodeOf } from '../../errors.ts';
-import { editText } from './editor.ts';
 import { Keyboard } from './keyboard.ts';
 import { startPager } from './pager.ts';
-import { saveMemory } from './save-memory.ts';
 import type { Screen, Terminal } from './terminal.ts';
 
 /** Opens the terminal of this process; `cwd` is the folder that commands work in. */
@@ -158,7 +161,7 @@ export const replaceSymbolsWithAscii = (text: string): string =>
   text.replace(REPLACEABLE_SYMBOLS, (symbol) => ASCII_REPLACEMENTS[symbol] ?? symbol);
 
 /** Writes text without waiting for it and without ever throwing. */
-export interface OutputWriter {
+interface OutputWriter {
   readonly write: (text: string) => void;
   /** The code of the first write error, returned once; null if there was none, or if only the reader is gone. */
   readonly takeWriteError: () => string | null;
@@ -189,4 +192,56 @@ export function createOutputWriter(stream: Writable): OutputWriter {
       return taken;
     },
   };
+}
+
+/** Everything below this line belongs to the question. */
+const SCISSORS = '------------------------ >8 ------------------------';
+
+/**
+ * Lets the user edit a text in the editor that the environment names, with something to read below it. Throws if that
+ * fails; the text is then as it was.
+ */
+async function editText(text: string, below: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const editor = env.VISUAL?.trim() || env.EDITOR?.trim() || 'vi';
+  const folder = await mkdtemp(join(tmpdir(), 'raymond-answer-'));
+  try {
+    const file = join(folder, 'answer.md');
+    await writeFile(
+      file,
+      `${text}\n\n${SCISSORS}\nNothing from the line above on is sent. The question is:\n\n${below}\n`,
+    );
+    const status = await runEditor(editor, file, env);
+    if (status !== 0) throw new Error(`the editor \`${editor}\` failed (${status}); EDITOR can name another`);
+    const edited = await readFile(file, 'utf8');
+    const [answer = ''] = edited.replace(/\r\n?/g, '\n').split(SCISSORS, 1);
+    return answer.trim();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs an editor on the terminal, as git does: its command may have arguments. stdout may be a file, stderr is the screen. */
+const runEditor = (editor: string, file: string, env: NodeJS.ProcessEnv): Promise<number | string> =>
+  new Promise((resolve) => {
+    const child = spawn('/bin/sh', ['-c', `${editor} "$@"`, editor, file], { stdio: ['inherit', 2, 2], env });
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+  });
+
+/** The last version of Node.js for which this was measured: V8 complains about flags that it does not know. */
+const LAST_KNOWN_NODE = 24;
+
+/**
+ * Makes the garbage collector prefer memory to time from now on: new objects get no more room than they have, and old ones
+ * are looked through when they have grown by a third instead of by several times. A run waits most of the time.
+ */
+function saveMemory(): void {
+  if (Number.parseInt(process.versions.node, 10) > LAST_KNOWN_NODE) return;
+  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString('--heap-growing-percent=30');
+  // V8 uses code that was kept only with the flags with which it was made (`cli/compile-cache.ts`).
+  process.prependOnceListener('exit', () => {
+    setFlagsFromString('--semi-space-growth-factor=2');
+    setFlagsFromString('--heap-growing-percent=0');
+  });
 }

@@ -2,8 +2,7 @@ import type { Activity } from '../../core/run/activity.ts';
 import type { Agent } from '../../core/run/agent.ts';
 import type { Event, Printed } from '../../core/run/event.ts';
 import { AgentLabels } from '../agent-labels.ts';
-import { formatEvent } from '../format.ts';
-import { formatActivity } from '../format-activity.ts';
+import { formatActivity, formatEvent } from '../format.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Where the words of people go: answers to questions, and what they say to agents. */

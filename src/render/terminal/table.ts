@@ -1,6 +1,6 @@
 import type { TextStyle } from '../text-style.ts';
 import { padToWidth, widthOf } from '../text-width.ts';
-import type { RenderContext } from './render-context.ts';
+import type { RenderContext } from './terminal.ts';
 
 /** One column of a table. */
 export interface Column<Row> {

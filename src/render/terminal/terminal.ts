@@ -1,3 +1,5 @@
+import { sanitize, sanitizeStyled } from '../sanitize.ts';
+import { type Colorizer, createColorizer } from '../text-style.ts';
 import type { Pager } from './pager.ts';
 
 /** The streams, folder, environment and signals of the process that a command runs in. */
@@ -81,3 +83,46 @@ export const SYSTEM_LIVE_CLOCK: LiveClock = {
     return () => clearInterval(timer);
   },
 };
+
+/**
+ * The terminal that commands write to. Names and texts may be a stranger's: whatever a command writes, control characters
+ * are removed here, except the styles that Raymond itself uses on a screen with color.
+ */
+export function guardTerminal(terminal: Terminal): Terminal {
+  const { out, err, ask, startPager, outIsScreen = false, screen } = terminal;
+  const sanitizeFor = (isScreen: boolean): ((text: string) => string) =>
+    isScreen && screen?.color ? sanitizeStyled : sanitize;
+  const [sanitizeOut, sanitizeErr] = [sanitizeFor(outIsScreen), sanitizeFor(true)];
+  return {
+    ...terminal,
+    out: (text, form) => out(form === 'exact' && !outIsScreen ? text : sanitizeOut(text)),
+    err: (text) => err(sanitizeErr(text)),
+    ...(startPager !== undefined && {
+      startPager: () => {
+        const pager = startPager();
+        return pager && { ...pager, write: (text: string) => pager.write(sanitizeOut(text)) };
+      },
+    }),
+    ...(ask !== undefined && { ask: (question) => ask(sanitize(question)) }),
+  };
+}
+
+/** The width, colors and time for what is rendered. Columns are infinite in a file or a pipe. */
+export interface RenderContext {
+  readonly columns: number;
+  readonly colorize: Colorizer;
+  readonly now: number;
+}
+
+/** Creates the context for what is printed on stdout. */
+export function createRenderContext(
+  { outIsScreen = false, screen }: Terminal,
+  now: number = Date.now(),
+): RenderContext {
+  const isScreen = outIsScreen && screen !== null;
+  return {
+    columns: isScreen ? screen.size().columns : Number.POSITIVE_INFINITY,
+    colorize: createColorizer(isScreen && screen.color),
+    now,
+  };
+}

@@ -6,13 +6,12 @@ import { z } from 'zod';
 import { answer, createAnsweredDocument } from '../../app/answer.ts';
 import { continueDetachedRun } from '../../app/detached-run.ts';
 import { listQuestions, readQuestion } from '../../app/questions.ts';
-import { createAsksDocument } from '../../documents/question-document.ts';
+import { createAsksDocument } from '../../documents/run-document.ts';
 import { DOCUMENTS } from '../../documents/schemas.ts';
 import type { AnsweredDocument, ApiQuestionsDocument } from '../../documents/types.ts';
 import { guessMime } from '../../wiring/mime.ts';
-import type { FormFile } from '../form-body.ts';
 import { Problem } from '../problem.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, type FormFile, type Route } from '../route.ts';
 import type { ServerContext } from '../server-context.ts';
 
 const ANSWER = z.strictObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { collectCosts, createCostDocument } from '../../app/costs.ts';
 import { continueDetachedRun, startDetachedRun } from '../../app/detached-run.ts';
 import { launch } from '../../app/launch.ts';
 import type { RunListEntry } from '../../app/list-runs.ts';
@@ -7,11 +8,11 @@ import { readRunStatus, type StatusReport } from '../../app/status.ts';
 import { drawRun } from '../../app/workflows/draw-graph.ts';
 import { isLive } from '../../core/run/observed-status.ts';
 import { END_STATUSES } from '../../core/run/run.ts';
-import { createStatusDocument } from '../../documents/run-document.ts';
-import { createRunListEntry } from '../../documents/run-list-document.ts';
+import { createRunListEntry, createStatusDocument } from '../../documents/run-document.ts';
 import { DOCUMENTS } from '../../documents/schemas.ts';
 import type { ApiRunDocument, ListedRunDocument } from '../../documents/types.ts';
 import { memoize } from '../../language/text/memoize.ts';
+import { COST_GROUPS } from '../../render/cost-tally.ts';
 import { listAskingAgents } from '../../render/questions.ts';
 import { Problem } from '../problem.ts';
 import type { CatalogRun, Project } from '../project-catalog.ts';
@@ -306,3 +307,25 @@ async function requestStop(
   await project.launcher.stop(run.id, { env: server.env, now, signal: AbortSignal.abort() });
   return { run_id: run.id, status: 'stopping' };
 }
+
+/** The route of costs. */
+export const COST_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/costs',
+    summary: 'Adds up what the runs of all projects have cost.',
+    query: z.strictObject({
+      by: z.enum(COST_GROUPS).default('day'),
+      since: z.iso.datetime({ offset: true }).optional().describe('Only turns that ended then or later.'),
+      project: z.string().optional(),
+    }),
+    responds: 'As `raymond costs --json`.',
+    response: DOCUMENTS.Costs,
+    handle: async ({ query: { by, since, project } }, { catalog }) => {
+      const projects = project === undefined ? await catalog.projects() : [await catalog.project(project)];
+      const sinceMs = since === undefined ? null : Date.parse(since);
+      const costs = await collectCosts({ storages: projects.map(({ storage }) => storage), by, sinceMs });
+      return createCostDocument(costs, by, sinceMs);
+    },
+  }),
+];

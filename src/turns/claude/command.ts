@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KeyedCommand } from '../../conversations/protocol.ts';
 import type { SessionUse } from '../../core/run/agent.ts';
-import type { ClaudeTurn } from '../../core/turns/due.ts';
-import { choosePreference } from '../../core/turns/preference.ts';
+import { type ClaudeTurn, choosePreference } from '../../core/turns/due.ts';
 import type { State } from '../../language/state.ts';
 import { claudeEnvironment } from '../environment.ts';
 import type { TurnContext } from '../turn-context.ts';

@@ -1,8 +1,14 @@
 import type { Doing } from '../../../core/run/activity.ts';
 import { findTurnWait, type TurnTraffic, type TurnWait } from '../../../core/turns/turn-wait.ts';
 import { isPrompt, stem } from '../../../language/state-names.ts';
-import { formatClock, formatDollars, formatDuration, formatJoinWait, TURN_WAIT_WORDS } from '../../format.ts';
-import { formatApiRetry } from '../../format-activity.ts';
+import {
+  formatApiRetry,
+  formatClock,
+  formatDollars,
+  formatDuration,
+  formatJoinWait,
+  TURN_WAIT_WORDS,
+} from '../../format.ts';
 import { sanitizeLine } from '../../sanitize.ts';
 import type { Colorizer, TextStyle } from '../../text-style.ts';
 import { padToWidth, shorten, widthOf } from '../../text-width.ts';

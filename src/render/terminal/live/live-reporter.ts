@@ -1,17 +1,17 @@
 import type { Activity } from '../../../core/run/activity.ts';
 import type { Event } from '../../../core/run/event.ts';
+import type { AgentStatus } from '../../../core/run/observed-status.ts';
+import { isPrompt } from '../../../language/state-names.ts';
 import { AgentLabels } from '../../agent-labels.ts';
-import { formatCount, formatEvent } from '../../format.ts';
-import { formatActivity } from '../../format-activity.ts';
+import { formatActivity, formatCount, formatEvent } from '../../format.ts';
 import { createColorizer, type TextStyle } from '../../text-style.ts';
 import { wrapText } from '../../text-width.ts';
 import { isReportedElsewhere, type Reporter, type TalkTarget } from '../reporter.ts';
 import { type LiveClock, type Screen, SYSTEM_LIVE_CLOCK } from '../terminal.ts';
 import { INITIAL_CONTROLS, pressKey, type ScrollRange, type ViewControls } from './controls.ts';
-import { listListeners } from './listeners.ts';
 import { Painter } from './painter.ts';
 import { formatWindowTitle, layoutLiveView } from './render.ts';
-import { TalkPanel } from './talk-panel.ts';
+import { type Listeners, TalkPanel } from './talk-panel.ts';
 import { applyActivities, applyEventStream, applyEvents, applyQueued, EMPTY_VIEW, type LiveView } from './view.ts';
 
 /** Creates a reporter with a live block at the bottom of the screen, and finished lines that scroll away above it. */
@@ -168,3 +168,19 @@ const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle | undefined>> = {
 /** The style of an event's line: everything that is neither progress nor a failure is a warning. */
 const getEventStyle = ({ kind }: Event): TextStyle | undefined =>
   kind in EVENT_STYLES ? EVENT_STYLES[kind] : 'yellow';
+
+/** Agents that do not continue by themselves: they would hear only after a resume. */
+const AT_REST: ReadonlySet<AgentStatus> = new Set(['failed', 'limited', 'paused', 'withheld', 'cancelling']);
+
+/** The agents of a run with which a person can talk now; none while it stops. */
+function listListeners({ agents, stop }: LiveView): Listeners {
+  const all = stop === null ? [...agents.values()] : [];
+  return {
+    answer: all.filter(({ question }) => question !== null),
+    say: all.filter(({ phase }) => !AT_REST.has(phase)),
+    interrupt: all.filter(
+      ({ phase, evaluator, state }) =>
+        (phase === 'running' || phase === 'queued') && evaluator === null && isPrompt(state),
+    ),
+  };
+}

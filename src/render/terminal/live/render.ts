@@ -1,19 +1,18 @@
 import { formatClock, formatCount, formatDollars } from '../../format.ts';
 import { sanitizeLine } from '../../sanitize.ts';
 import { createColorizer } from '../../text-style.ts';
-import { shorten, widthOf, wrapText } from '../../text-width.ts';
+import { padToWidth, shorten, widthOf, wrapText } from '../../text-width.ts';
 import type { ScreenSize } from '../terminal.ts';
 import { type AgentGroups, groupAgents, type StateCounts } from './agent-groups.ts';
 import { type LiveContext, renderAgentLines } from './agent-lines.ts';
 import { INITIAL_CONTROLS, KEYS_HELP, type ScrollRange, type ViewControls } from './controls.ts';
 import { renderFooter } from './footer.ts';
-import { renderStateLines } from './state-lines.ts';
 import type { PanelView } from './talk-panel.ts';
 import { renderTalkPanel } from './talk-panel-lines.ts';
 import type { LiveView } from './view.ts';
 
 /** The lines of the live block, and how far they can be scrolled. */
-export interface LiveLayout {
+interface LiveLayout {
   readonly lines: readonly string[];
   readonly range: ScrollRange;
 }
@@ -136,3 +135,22 @@ function renderRule({ run, name }: LiveView, remark: string, { columns, colorize
   const line = '─'.repeat(Math.max(0, columns - widthOf(label) - 4 - widthOf(end)));
   return colorize('dim', `── ${label} ${line}${end}`);
 }
+
+const MAX_STATE_COLUMNS = 30;
+
+/** A line for each state: how many agents are doing what in it. */
+function renderStateLines(states: readonly StateCounts[], { columns, colorize }: LiveContext): readonly string[] {
+  const names = states.map(({ state }) => shorten(sanitizeLine(state), Math.min(MAX_STATE_COLUMNS, columns / 2)));
+  const width = Math.max(0, ...names.map(widthOf));
+  return states.map((counts, at) => {
+    const name = colorize('bold', padToWidth(names[at] ?? '', width));
+    return `  ${name}  ${shorten(formatStateCounts(counts), Math.max(0, columns - width - 4))}`;
+  });
+}
+
+/** `8 running, 54 waiting, 37 done`, without what there is none of. */
+const formatStateCounts = ({ state: _, ...counts }: StateCounts): string =>
+  Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(', ');

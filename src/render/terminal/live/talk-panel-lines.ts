@@ -2,9 +2,8 @@ import { formatCount } from '../../format.ts';
 import { sanitizeLine } from '../../sanitize.ts';
 import { shorten, wrapText } from '../../text-width.ts';
 import type { LiveContext } from './agent-lines.ts';
-import { renderAnswerLine } from './answer-line.ts';
 import { formatDeadline, type QuestionView, wrapQuestion } from './question-view.ts';
-import type { PanelView, TalkMode } from './talk-panel.ts';
+import { type PanelView, renderAnswerLine, type TalkMode } from './talk-panel.ts';
 import type { AgentView } from './view.ts';
 
 /** The lines of the panel, at most so many. */
