@@ -18,7 +18,7 @@ import { plain } from './docs/page.ts';
 import { allPages, openPage, type Page } from './docs/pages.ts';
 
 const library = openPage('docs/library.md');
-const stateFile = openPage('docs/state-file.md');
+const stateFile = openPage('docs/run-file.md');
 const troubleshooting = openPage('docs/troubleshooting.md');
 const sources = sourceTexts();
 

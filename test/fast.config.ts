@@ -2,15 +2,25 @@ import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import everything from '../vitest.config.ts';
 
 /** Folders whose tests start Claude Code, nodes, browsers or many processes. */
-const SLOW_FOLDERS = ['cluster', 'combinations', 'e2e', 'hostile', 'mcp', 'process', 'promise', 'server'];
+const SLOW_FOLDERS = [
+  'cluster',
+  'combinations',
+  'e2e',
+  'hostile',
+  'mcp',
+  'process',
+  'promise',
+  'server',
+  'storage/postgres',
+];
 
 /** Other files that take more than three seconds. */
 const SLOW_FILES = `
   torture schemas doc-commands crash joins
   turns/claude/real lint/linear-time core/archive core/properties core/linear-time
   cli/ask cli/stop cli/list cli/doctor cli/command cli/recover cli/night cli/worktrees cli/demo cli/say cli/completion cli/live cli/called-workflows
-  store/killed store/load turns/workspace-turn turns/worktree-turn turns/script-environment
-  storage/database-leases storage/postgres storage/killed-before-settle storage/database-inbox
+  storage/files/killed storage/files/load turns/workspace-turn turns/worktree-turn turns/script-environment
+  storage/killed-before-settle
   testing/run-scenario testing/examples drawing/html-page app/clock-jumps schema/hostile-schemas
 `.trim();
 

@@ -12,7 +12,7 @@ import { NO_TOKENS } from '../core/run/tokens.ts';
 
 /**
  * The versions of state files that can be read, each with the function that turns its data into the current version. A
- * released version stays resumable: it keeps its row here and its sample in `test/store/fixtures/versions/`.
+ * released version stays resumable: it keeps its row here and its sample in `test/storage/files/fixtures/versions/`.
  */
 export const MIGRATIONS: ReadonlyMap<unknown, (data: object) => object> = new Map([
   [1, fromVersion1],

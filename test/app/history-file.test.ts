@@ -7,9 +7,9 @@ import { collectHistory } from '../../src/render/run-history.ts';
 import { createFileJournal } from '../../src/storage/files/journal.ts';
 import { createFileLeases } from '../../src/storage/files/lease.ts';
 import { HistoryFile, loadHistory, MAX_TRANSITIONS } from '../../src/wiring/history-file.ts';
-import { readEvents } from '../store/read-events.ts';
-import { fixedHistory, type RunHistory, randomHistory, runAfter } from '../store/run-history.ts';
-import { temporaryFolders } from '../store/temp.ts';
+import { readEvents } from '../storage/read-events.ts';
+import { fixedHistory, type RunHistory, randomHistory, runAfter } from '../storage/run-history.ts';
+import { temporaryFolders } from '../storage/temp.ts';
 
 const temporary = temporaryFolders();
 

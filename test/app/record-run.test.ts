@@ -6,7 +6,7 @@ import { fingerprintScript } from '../../src/app/record-run.ts';
 import type { RunRequest } from '../../src/app/start.ts';
 import { type RecordScenarioRequest, recordScenario } from '../../src/testing/record-scenario.ts';
 import { openTestProject, type TestProject } from '../scenario/test-project.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 
 const windows = process.platform === 'win32';
 

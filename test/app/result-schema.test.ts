@@ -7,7 +7,7 @@ import { resumeRun } from '../../src/app/resume.ts';
 import { openWorkflow, runWorkflow } from '../../src/app/start.ts';
 import type { Options } from '../../src/core/options/options.ts';
 import type { Event } from '../../src/core/run/event.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 
 const SCHEMA = 'type: object\n  required: [count]\n  properties: { count: { type: integer } }';
 const CALLEE = (result: string, schema = SCHEMA): string =>

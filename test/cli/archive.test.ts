@@ -7,7 +7,7 @@ import { ARCHIVE_LIMITS } from '../../src/core/run/archive.ts';
 import { layoutOf } from '../../src/disk/layout.ts';
 import { createColorizer } from '../../src/render/text-style.ts';
 import { createFileLeases } from '../../src/storage/files/lease.ts';
-import { dispatcherHistory } from '../store/dispatcher-history.ts';
+import { dispatcherHistory } from '../storage/dispatcher-history.ts';
 import { newCliProject } from './cli-project.ts';
 
 const FORKS = ARCHIVE_LIMITS.kept + ARCHIVE_LIMITS.batch + 20;

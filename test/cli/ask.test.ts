@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { readRunEvents } from '../../src/app/run-files.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { startOwner, writeWorkflow } from './owners.ts';
 

@@ -9,7 +9,7 @@ import { runWorkflow } from '../../src/app/start.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { startPager } from '../../src/render/terminal/pager.ts';
 import { eventually } from '../process/turns.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 
 const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');

@@ -5,7 +5,7 @@ import { readRunEvents } from '../../src/app/run-files.ts';
 import { Notifier } from '../../src/wiring/notifier.ts';
 import { RunDriver } from '../core/run-driver.ts';
 import { checkDocument } from '../documents/check-documents.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { newCliProject } from './cli-project.ts';
 import { writeWorkflow } from './owners.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { readRunEvents } from '../../src/app/run-files.ts';
 import { runWorkflow } from '../../src/app/start.ts';
 import { runCli } from '../../src/cli/program.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { writeWorkflow } from './owners.ts';
 

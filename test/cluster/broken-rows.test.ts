@@ -7,8 +7,8 @@ import { unpackWorkflow } from '../../src/cluster/workflow-archive.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';
 import { selectOutcomes, selectTurnRequests } from '../../src/storage/postgres/remote-turn-rows.ts';
 import { selectTurnFiles } from '../../src/storage/postgres/turn-rows.ts';
-import { fixedHistory } from '../store/run-history.ts';
-import { temporaryFolders } from '../store/temp.ts';
+import { fixedHistory } from '../storage/run-history.ts';
+import { temporaryFolders } from '../storage/temp.ts';
 import { useFleet } from './use-fleet.ts';
 
 /*

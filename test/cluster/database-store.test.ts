@@ -6,7 +6,7 @@ import { createDatabaseLeases } from '../../src/storage/postgres/lease.ts';
 import { formatRow, insertRun, loadRunRows } from '../../src/storage/postgres/run-rows.ts';
 import { checkSchema, SCHEMA_VERSION } from '../../src/storage/postgres/schema.ts';
 import { PostgresServer } from '../postgres/server.ts';
-import { fixedHistory, type RunHistory, refusalOf, runAfter } from '../store/run-history.ts';
+import { fixedHistory, type RunHistory, refusalOf, runAfter } from '../storage/run-history.ts';
 
 let server: PostgresServer;
 let database: Database;

@@ -19,7 +19,7 @@ import {
 } from '../../src/storage/postgres/remote-turn-rows.ts';
 import { Requests } from '../../src/storage/postgres/request-poll.ts';
 import { stopIdOf } from '../../src/storage/requests.ts';
-import { fixedHistory } from '../store/run-history.ts';
+import { fixedHistory } from '../storage/run-history.ts';
 import { useFleet } from './use-fleet.ts';
 
 let database: Database;

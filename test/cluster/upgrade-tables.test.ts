@@ -10,8 +10,8 @@ import { checkSchema, DBOS_SCHEMA } from '../../src/storage/postgres/schema.ts';
 import { PINNED } from '../claude-code/pinned.ts';
 import { startMessagesApi } from '../messages-api/server.ts';
 import { PostgresServer } from '../postgres/server.ts';
-import { resealLine } from '../store/reseal.ts';
-import { refusalOf } from '../store/run-history.ts';
+import { resealLine } from '../storage/reseal.ts';
+import { refusalOf } from '../storage/run-history.ts';
 import { Fleet } from './fleet.ts';
 
 const DUMP = readFileSync(join(import.meta.dirname, 'fixtures/tables-1.sql'), 'utf8');

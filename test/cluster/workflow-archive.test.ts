@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packWorkflow, relocateWorkflows, unpackWorkflow } from '../../src/cluster/workflow-archive.ts';
 import { openWorkflow } from '../../src/workflow/workflow.ts';
-import { temporaryFolders } from '../store/temp.ts';
+import { temporaryFolders } from '../storage/temp.ts';
 
 const temporary = temporaryFolders();
 

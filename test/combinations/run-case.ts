@@ -32,7 +32,7 @@ import {
 } from '../../src/testing/simulated-process.ts';
 import type { RunHandle } from '../../src/wiring/run-handle.ts';
 import { openWorkflow } from '../../src/workflow/workflow.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { type AnswerDef, type Case, type CrashDef, fullName, type StopDef } from './case.ts';
 import type { Observation } from './observation.ts';
 import { formatAnswer, writeWorkflows } from './write-case.ts';

@@ -119,7 +119,7 @@ describe('the documentation', () => {
   });
 
   test('has every option of a run with its flag on the page about the state file', () => {
-    const rows = docs('state-file.md').matchAll(/^\| `(\w+)` \| (?:`([-a-z]+)`)? ?\| /gm);
+    const rows = docs('run-file.md').matchAll(/^\| `(\w+)` \| (?:`([-a-z]+)`)? ?\| /gm);
     const stated = new Map(Array.from(rows, ([, name = '', flag]) => [name, flag]));
     for (const name of Object.keys(OPTION_TABLE)) expect([...stated.keys()]).toContain(name);
     for (const [name, flags] of FLAGS) expect(flags).toContain(stated.get(name));

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { applyChange, type Change, changeOf } from '../../src/core/run/change.ts';
 import type { Run } from '../../src/core/run/run.ts';
 import { step } from '../../src/core/step.ts';
-import { randomHistory } from '../store/run-history.ts';
+import { randomHistory } from '../storage/run-history.ts';
 import { RunDriver } from './run-driver.ts';
 
 const throughDisk = (change: Change): Change => JSON.parse(JSON.stringify(change));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answer } from '../../src/app/answer.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { conversation, resumeToEnd, runToEnd, setUp, withEachClaude } from './rig.ts';
 
 withEachClaude('a question', (pinned) => {

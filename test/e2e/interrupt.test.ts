@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { answer } from '../../src/app/answer.ts';
 import { interruptTurn, sendMessage } from '../../src/app/say.ts';
 import { readTurnLocator } from '../../src/conversations/records.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { charged, conversation, type Rig, resumeToEnd, setUp, withEachClaude } from './rig.ts';
 
 const interrupt = ({ cwd }: Rig, text: string | null) =>

@@ -7,7 +7,7 @@ import { isAtLeast } from '../../src/turns/claude/find-claude.ts';
 import { git } from '../git.ts';
 import type { ApiMessage, ApiRequest } from '../messages-api/request.ts';
 import type { Logged } from '../messages-api/server.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { type Rig, resumeToEnd, setUp, textReply, withEachClaude } from './rig.ts';
 
 const GATED = '«tool Bash {"command":"touch waits; until [ -e gate ]; do sleep 0.05; done"}»';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { recordScenario } from '../../src/testing/record-scenario.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { runToEnd, setUp, withEachClaude } from './rig.ts';
 
 const tool = (name: string, input: object): string => `«tool ${name} ${JSON.stringify(input)}»`;

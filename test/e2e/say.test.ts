@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { sendMessage } from '../../src/app/say.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
 import type { Logged } from '../messages-api/server.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { charged, type Rig, resumeToEnd, served, setUp, withEachClaude } from './rig.ts';
 
 /** How often a request holds this text. */

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sendMessage } from '../../src/app/say.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { answersWith, type FakeCall, fakePrompt, RESULT, state } from './fake-prompt.ts';
 import { type Call, describe, eventsOf, expect, type FinishedRun, logOf, type Rig, resultOf, test } from './rig.ts';
 

@@ -22,7 +22,7 @@ import type { Run } from '../../src/core/run/run.ts';
 import { formatEvent } from '../../src/render/format.ts';
 import type { RunHandle } from '../../src/wiring/run-handle.ts';
 import { eventually } from '../process/turns.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 
 /** A call of the fake, as recorded by itself. */
 export interface Call {

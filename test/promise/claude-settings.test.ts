@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answer } from '../../src/app/answer.ts';
 import { type Rig, resumeToEnd, runToEnd, setUp, withEachClaude } from '../e2e/rig.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from '../storage/files/open-files.ts';
 import { bash, placedStates, tool, WORKFLOW_FOLDER, write } from './attack.ts';
 
 /** Files that start a program which leaves a mark, by path; `mark` is the command that leaves one. */

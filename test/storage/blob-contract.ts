@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Blobs, Leases } from '../../src/storage/storage.ts';
-import { fixedHistory } from '../store/run-history.ts';
+import { fixedHistory } from './run-history.ts';
 
 /** A place for runs and their blobs, as the contract of all blobs needs it. */
 export interface BlobHarness {

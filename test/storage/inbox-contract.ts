@@ -14,7 +14,7 @@ import {
   stopIdOf,
 } from '../../src/storage/requests.ts';
 import type { Blobs, RunInbox, RunLease } from '../../src/storage/storage.ts';
-import { refusalOf } from '../store/run-history.ts';
+import { refusalOf } from './run-history.ts';
 
 /** The lease of a run, as far as requests need it. */
 export interface RequestLease extends Pick<RunLease, 'leaseId' | 'settle'> {

@@ -10,7 +10,7 @@ import { newCliProject } from '../cli/cli-project.ts';
 import { appears, startOwner, waiting, writeWorkflow } from '../cli/owners.ts';
 import { type Fleet, WAIT_FOR_OPEN } from '../cluster/fleet.ts';
 import { useFleet } from '../cluster/use-fleet.ts';
-import { storageIn } from '../store/open-files.ts';
+import { storageIn } from './files/open-files.ts';
 
 const MESSAGE: InboxRequest = { kind: 'message', id: 'm1', by: 'anna', at: 1, agent: 'main', text: 'hurry' };
 const ANSWER: InboxRequest = { kind: 'answer', id: 'main-1', by: 'anna', at: 2, text: 'blue', files: [] };

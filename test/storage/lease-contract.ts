@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/run/event.ts';
 import { RUN_VERSION, type Run } from '../../src/core/run/run.ts';
 import type { Leases, RunLease } from '../../src/storage/storage.ts';
-import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from '../store/run-history.ts';
+import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
 
 /** A place for runs, as the contract of all leases needs it. Snapshots are taken only on request. */
 export interface LeaseHarness {

@@ -22,8 +22,8 @@ import {
   type TurnStream,
 } from '../../src/storage/storage.ts';
 import { loadHistory, MAX_TRANSITIONS } from '../../src/wiring/history-file.ts';
-import { dispatcherHistory } from '../store/dispatcher-history.ts';
-import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from '../store/run-history.ts';
+import { dispatcherHistory } from './dispatcher-history.ts';
+import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
 
 /** An empty storage, and how to put runs into it. */
 export interface StorageHarness {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll } from 'vitest';
-import { initDatabase } from '../../src/cluster/init-database.ts';
-import { addStateChecksum } from '../../src/storage/checksum.ts';
-import { createDatabaseBlobs } from '../../src/storage/postgres/blobs.ts';
-import { type Database, openDatabase } from '../../src/storage/postgres/database.ts';
-import { createDatabaseLeases } from '../../src/storage/postgres/lease.ts';
-import { loadRunRows, parseChange } from '../../src/storage/postgres/run-rows.ts';
-import { PostgresServer } from '../postgres/server.ts';
-import { describeBlobContract } from './blob-contract.ts';
-import { describeLeaseContract, type LeaseHarness } from './lease-contract.ts';
+import { initDatabase } from '../../../src/cluster/init-database.ts';
+import { addStateChecksum } from '../../../src/storage/checksum.ts';
+import { createDatabaseBlobs } from '../../../src/storage/postgres/blobs.ts';
+import { type Database, openDatabase } from '../../../src/storage/postgres/database.ts';
+import { createDatabaseLeases } from '../../../src/storage/postgres/lease.ts';
+import { loadRunRows, parseChange } from '../../../src/storage/postgres/run-rows.ts';
+import { PostgresServer } from '../../postgres/server.ts';
+import { describeBlobContract } from '../blob-contract.ts';
+import { describeLeaseContract, type LeaseHarness } from '../lease-contract.ts';
 
 let server: PostgresServer;
 let database: Database;

@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { makePrivateFolder } from '../../src/disk/files.ts';
 import { findRaymondFolder, layoutOf, resolveDebugFolder } from '../../src/disk/layout.ts';
-import { asNobody, refusalOf } from './run-history.ts';
-import { temporaryFolders } from './temp.ts';
+import { asNobody, refusalOf } from '../storage/run-history.ts';
+import { temporaryFolders } from '../storage/temp.ts';
 
 const temporary = temporaryFolders();
 

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { AppendFile, OpenToAppend } from '../../src/storage/files/journal-writer.ts';
+import type { AppendFile, OpenToAppend } from '../../../src/storage/files/journal-writer.ts';
 
 /** Real files that count their writes, wait at a gate before each sync, and run full or fail on request. */
 export class Disk {

@@ -2,17 +2,17 @@ import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } fro
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Event } from '../../src/core/run/event.ts';
-import { type FolderLayout, layoutOf } from '../../src/disk/layout.ts';
-import { createFileLeases } from '../../src/storage/files/lease.ts';
-import { loadRun } from '../../src/storage/files/load.ts';
-import { readJournalLines } from '../../src/storage/journal-lines.ts';
-import type { JournalPosition } from '../../src/storage/saved-run.ts';
-import { afterStep } from '../../src/storage/storage.ts';
-import { readEvents } from './read-events.ts';
-import { resealLine } from './reseal.ts';
-import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
-import { temporaryFolders } from './temp.ts';
+import type { Event } from '../../../src/core/run/event.ts';
+import { type FolderLayout, layoutOf } from '../../../src/disk/layout.ts';
+import { createFileLeases } from '../../../src/storage/files/lease.ts';
+import { loadRun } from '../../../src/storage/files/load.ts';
+import { readJournalLines } from '../../../src/storage/journal-lines.ts';
+import type { JournalPosition } from '../../../src/storage/saved-run.ts';
+import { afterStep } from '../../../src/storage/storage.ts';
+import { readEvents } from '../read-events.ts';
+import { resealLine } from '../reseal.ts';
+import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from '../run-history.ts';
+import { temporaryFolders } from '../temp.ts';
 
 const temporary = temporaryFolders();
 const NEVER = 1e9;

@@ -1,12 +1,12 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readRunEvents } from '../../src/app/run-files.ts';
-import { layoutOf } from '../../src/disk/layout.ts';
-import { createFileInbox } from '../../src/storage/files/inbox.ts';
-import { newCliProject } from '../cli/cli-project.ts';
-import { appears, startOwner, waiting, writeWorkflow } from '../cli/owners.ts';
-import { storageIn } from '../store/open-files.ts';
+import { readRunEvents } from '../../../src/app/run-files.ts';
+import { layoutOf } from '../../../src/disk/layout.ts';
+import { createFileInbox } from '../../../src/storage/files/inbox.ts';
+import { newCliProject } from '../../cli/cli-project.ts';
+import { appears, startOwner, waiting, writeWorkflow } from '../../cli/owners.ts';
+import { storageIn } from './open-files.ts';
 
 /** The end of a question, an answer with a file, a message and a request to stop, as Raymond wrote them before there was an inbox. */
 const SAMPLES = join(import.meta.dirname, 'fixtures/requests-1');

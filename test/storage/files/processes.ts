@@ -4,7 +4,7 @@ import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../..');
 
 /** Compiles the sources into a folder for separate processes, because dist may be outdated. */
 export function compileInto(folder: string): void {

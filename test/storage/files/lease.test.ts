@@ -2,15 +2,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { layoutOf } from '../../src/disk/layout.ts';
-import type { RaymondError } from '../../src/errors.ts';
-import { createFileLeases } from '../../src/storage/files/lease.ts';
-import { loadRun } from '../../src/storage/files/load.ts';
-import type { SavedRun } from '../../src/storage/saved-run.ts';
-import type { RunLease } from '../../src/storage/storage.ts';
+import { layoutOf } from '../../../src/disk/layout.ts';
+import type { RaymondError } from '../../../src/errors.ts';
+import { createFileLeases } from '../../../src/storage/files/lease.ts';
+import { loadRun } from '../../../src/storage/files/load.ts';
+import type { SavedRun } from '../../../src/storage/saved-run.ts';
+import type { RunLease } from '../../../src/storage/storage.ts';
+import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from '../run-history.ts';
+import { temporaryFolders } from '../temp.ts';
 import { Disk } from './disk.ts';
-import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
-import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
 const NEVER = 1e9;

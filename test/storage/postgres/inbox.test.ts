@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { initDatabase } from '../../src/cluster/init-database.ts';
-import { createDatabaseBlobs } from '../../src/storage/postgres/blobs.ts';
-import { type Database, openDatabase } from '../../src/storage/postgres/database.ts';
-import { createDatabaseInbox } from '../../src/storage/postgres/inbox.ts';
-import { createDatabaseLeases } from '../../src/storage/postgres/lease.ts';
-import { Requests } from '../../src/storage/postgres/request-poll.ts';
-import { insertRun } from '../../src/storage/postgres/run-rows.ts';
-import { PostgresServer } from '../postgres/server.ts';
-import { fixedHistory } from '../store/run-history.ts';
-import { describeInboxContract } from './inbox-contract.ts';
+import { initDatabase } from '../../../src/cluster/init-database.ts';
+import { createDatabaseBlobs } from '../../../src/storage/postgres/blobs.ts';
+import { type Database, openDatabase } from '../../../src/storage/postgres/database.ts';
+import { createDatabaseInbox } from '../../../src/storage/postgres/inbox.ts';
+import { createDatabaseLeases } from '../../../src/storage/postgres/lease.ts';
+import { Requests } from '../../../src/storage/postgres/request-poll.ts';
+import { insertRun } from '../../../src/storage/postgres/run-rows.ts';
+import { PostgresServer } from '../../postgres/server.ts';
+import { describeInboxContract } from '../inbox-contract.ts';
+import { fixedHistory } from '../run-history.ts';
 
-const BUILD = join(import.meta.dirname, '../../build');
+const BUILD = join(import.meta.dirname, '../../../build');
 
 let server: PostgresServer;
 let database: Database;

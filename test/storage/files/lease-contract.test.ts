@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Event } from '../../src/core/run/event.ts';
-import { layoutOf } from '../../src/disk/layout.ts';
-import { identifyThisProcess } from '../../src/process/identity.ts';
-import { addStateChecksum } from '../../src/storage/checksum.ts';
-import { createFileBlobs } from '../../src/storage/files/blobs.ts';
-import { createFileLeases } from '../../src/storage/files/lease.ts';
-import { loadRun } from '../../src/storage/files/load.ts';
-import { readEvents } from '../store/read-events.ts';
-import { temporaryFolders } from '../store/temp.ts';
-import { describeBlobContract } from './blob-contract.ts';
-import { describeLeaseContract, type LeaseHarness } from './lease-contract.ts';
+import type { Event } from '../../../src/core/run/event.ts';
+import { layoutOf } from '../../../src/disk/layout.ts';
+import { identifyThisProcess } from '../../../src/process/identity.ts';
+import { addStateChecksum } from '../../../src/storage/checksum.ts';
+import { createFileBlobs } from '../../../src/storage/files/blobs.ts';
+import { createFileLeases } from '../../../src/storage/files/lease.ts';
+import { loadRun } from '../../../src/storage/files/load.ts';
+import { describeBlobContract } from '../blob-contract.ts';
+import { describeLeaseContract, type LeaseHarness } from '../lease-contract.ts';
+import { readEvents } from '../read-events.ts';
+import { temporaryFolders } from '../temp.ts';
 
 const temporary = temporaryFolders();
 const NEVER = 1e9;

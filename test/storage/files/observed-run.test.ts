@@ -1,13 +1,13 @@
 import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { deriveObservedStatus } from '../../src/core/run/observed-status.ts';
-import { type FolderLayout, layoutOf } from '../../src/disk/layout.ts';
-import { identifyThisProcess, type ProcessIdentity } from '../../src/process/identity.ts';
-import { createFileLeases } from '../../src/storage/files/lease.ts';
-import { observeRun } from '../../src/storage/files/observed-run.ts';
-import { fixedHistory, runAfter } from './run-history.ts';
-import { temporaryFolders } from './temp.ts';
+import { deriveObservedStatus } from '../../../src/core/run/observed-status.ts';
+import { type FolderLayout, layoutOf } from '../../../src/disk/layout.ts';
+import { identifyThisProcess, type ProcessIdentity } from '../../../src/process/identity.ts';
+import { createFileLeases } from '../../../src/storage/files/lease.ts';
+import { observeRun } from '../../../src/storage/files/observed-run.ts';
+import { fixedHistory, runAfter } from '../run-history.ts';
+import { temporaryFolders } from '../temp.ts';
 
 const temporary = temporaryFolders();
 const US: ProcessIdentity = await identifyThisProcess();

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll } from 'vitest';
-import { createDatabaseStorage } from '../../src/cluster/database-storage.ts';
-import { initDatabase } from '../../src/cluster/init-database.ts';
-import { type Database, openDatabase } from '../../src/storage/postgres/database.ts';
-import { createDatabaseLeases } from '../../src/storage/postgres/lease.ts';
-import { LiveOutput } from '../../src/storage/postgres/live-output.ts';
-import { createDatabaseOutput } from '../../src/storage/postgres/output.ts';
+import { createDatabaseStorage } from '../../../src/cluster/database-storage.ts';
+import { initDatabase } from '../../../src/cluster/init-database.ts';
+import { type Database, openDatabase } from '../../../src/storage/postgres/database.ts';
+import { createDatabaseLeases } from '../../../src/storage/postgres/lease.ts';
+import { LiveOutput } from '../../../src/storage/postgres/live-output.ts';
+import { createDatabaseOutput } from '../../../src/storage/postgres/output.ts';
 
-import { PostgresServer } from '../postgres/server.ts';
-import { temporaryFolders } from '../store/temp.ts';
-import { describeStorageContract, type StorageHarness } from './storage-contract.ts';
+import { PostgresServer } from '../../postgres/server.ts';
+import { describeStorageContract, type StorageHarness } from '../storage-contract.ts';
+import { temporaryFolders } from '../temp.ts';
 
 const temporary = temporaryFolders();
 

@@ -1,14 +1,14 @@
 import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { layoutOf } from '../../src/disk/layout.ts';
-import { createFileJournal } from '../../src/storage/files/journal.ts';
-import { createFileLeases } from '../../src/storage/files/lease.ts';
-import { storageOf } from '../store/open-files.ts';
-import { resealLine } from '../store/reseal.ts';
-import { fixedHistory } from '../store/run-history.ts';
-import { temporaryFolders } from '../store/temp.ts';
-import { describeStorageContract, type StorageHarness } from './storage-contract.ts';
+import { layoutOf } from '../../../src/disk/layout.ts';
+import { createFileJournal } from '../../../src/storage/files/journal.ts';
+import { createFileLeases } from '../../../src/storage/files/lease.ts';
+import { resealLine } from '../reseal.ts';
+import { fixedHistory } from '../run-history.ts';
+import { describeStorageContract, type StorageHarness } from '../storage-contract.ts';
+import { temporaryFolders } from '../temp.ts';
+import { storageOf } from './open-files.ts';
 
 const temporary = temporaryFolders();
 const OPTIONS = { snapshotEveryMs: 1e9 };

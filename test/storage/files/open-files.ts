@@ -1,6 +1,6 @@
-import { type FolderLayout, findLayout } from '../../src/disk/layout.ts';
-import { createFileStorage } from '../../src/storage/files/storage.ts';
-import type { RunStorage } from '../../src/storage/storage.ts';
+import { type FolderLayout, findLayout } from '../../../src/disk/layout.ts';
+import { createFileStorage } from '../../../src/storage/files/storage.ts';
+import type { RunStorage } from '../../../src/storage/storage.ts';
 
 const NOBODY = { sign: async () => null, isSigned: () => false };
 

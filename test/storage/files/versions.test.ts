@@ -1,18 +1,18 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { listRuns } from '../../src/app/library.ts';
-import { writeLogs } from '../../src/app/logs.ts';
-import { resumeRun } from '../../src/app/resume.ts';
-import { readRunEvents } from '../../src/app/run-files.ts';
-import { RUN_VERSION } from '../../src/core/run/run.ts';
-import { type FolderLayout, layoutOf } from '../../src/disk/layout.ts';
-import { addStateChecksum } from '../../src/storage/checksum.ts';
-import { loadRun } from '../../src/storage/files/load.ts';
-import { MIGRATIONS } from '../../src/storage/migrations.ts';
+import { listRuns } from '../../../src/app/library.ts';
+import { writeLogs } from '../../../src/app/logs.ts';
+import { resumeRun } from '../../../src/app/resume.ts';
+import { readRunEvents } from '../../../src/app/run-files.ts';
+import { RUN_VERSION } from '../../../src/core/run/run.ts';
+import { type FolderLayout, layoutOf } from '../../../src/disk/layout.ts';
+import { addStateChecksum } from '../../../src/storage/checksum.ts';
+import { loadRun } from '../../../src/storage/files/load.ts';
+import { MIGRATIONS } from '../../../src/storage/migrations.ts';
+import { resealLine } from '../reseal.ts';
+import { temporaryFolders } from '../temp.ts';
 import { storageIn } from './open-files.ts';
-import { resealLine } from './reseal.ts';
-import { temporaryFolders } from './temp.ts';
 
 /*
  * For each version that has landed: a run that its Raymond began, on disk as if it had been killed when the run had ended for

@@ -6,9 +6,9 @@ import { layoutOf } from '../../src/disk/layout.ts';
 import { createFileJournal } from '../../src/storage/files/journal.ts';
 import { createFileLeases } from '../../src/storage/files/lease.ts';
 import { loadRun } from '../../src/storage/files/load.ts';
-import { dispatcherHistory } from './dispatcher-history.ts';
-import { runAfter } from './run-history.ts';
-import { temporaryFolders } from './temp.ts';
+import { dispatcherHistory } from '../storage/dispatcher-history.ts';
+import { runAfter } from '../storage/run-history.ts';
+import { temporaryFolders } from '../storage/temp.ts';
 
 const temporary = temporaryFolders();
 const NEVER = { snapshotEveryMs: 1e9 };

@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Change } from '../../src/core/run/change.ts';
-import { RUN_VERSION } from '../../src/core/run/run.ts';
-import { Journal } from '../../src/storage/files/journal-writer.ts';
+import type { Change } from '../../../src/core/run/change.ts';
+import { RUN_VERSION } from '../../../src/core/run/run.ts';
+import { Journal } from '../../../src/storage/files/journal-writer.ts';
+import { refusalOf } from '../run-history.ts';
+import { temporaryFolders } from '../temp.ts';
 import { Disk } from './disk.ts';
-import { refusalOf } from './run-history.ts';
-import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
 

@@ -1,15 +1,15 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { layoutOf } from '../../src/disk/layout.ts';
-import { createFileBlobs } from '../../src/storage/files/blobs.ts';
-import { createFileInbox } from '../../src/storage/files/inbox.ts';
-import { createFileLeases } from '../../src/storage/files/lease.ts';
-import { fixedHistory } from '../store/run-history.ts';
-import { temporaryFolders } from '../store/temp.ts';
-import { describeInboxContract } from './inbox-contract.ts';
+import { layoutOf } from '../../../src/disk/layout.ts';
+import { createFileBlobs } from '../../../src/storage/files/blobs.ts';
+import { createFileInbox } from '../../../src/storage/files/inbox.ts';
+import { createFileLeases } from '../../../src/storage/files/lease.ts';
+import { describeInboxContract } from '../inbox-contract.ts';
+import { fixedHistory } from '../run-history.ts';
+import { temporaryFolders } from '../temp.ts';
 
 const temporary = temporaryFolders();
-const BUILD = join(import.meta.dirname, '../../build');
+const BUILD = join(import.meta.dirname, '../../../build');
 
 describeInboxContract('the inbox in files', async () => {
   const layout = layoutOf(join(temporary(), '.raymond'));

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { layoutOf } from '../../src/disk/layout.ts';
 import { createTurnFolder, removeTurnFolder } from '../../src/disk/turn-folder.ts';
-import { refusalOf } from './run-history.ts';
-import { temporaryFolders } from './temp.ts';
+import { refusalOf } from '../storage/run-history.ts';
+import { temporaryFolders } from '../storage/temp.ts';
 
 const temporary = temporaryFolders();
 const TURN = { agent: 'main', number: 1, state: 'START.md' };

@@ -8,10 +8,10 @@ import {
   type ProcessIdentity,
   readStartTime,
   readStartTimeFromPs,
-} from '../../src/process/identity.ts';
-import { ownerOf, takeOwnership } from '../../src/storage/files/owner.ts';
-import { asNobody, refusalOf } from './run-history.ts';
-import { temporaryFolders } from './temp.ts';
+} from '../../../src/process/identity.ts';
+import { ownerOf, takeOwnership } from '../../../src/storage/files/owner.ts';
+import { asNobody, refusalOf } from '../run-history.ts';
+import { temporaryFolders } from '../temp.ts';
 
 const temporary = temporaryFolders();
 const US: ProcessIdentity = await identifyThisProcess();
