@@ -12,7 +12,7 @@ useFleet('all', (opened) => {
 // The packages are here already, and the database of the test has an address of its own.
 const isDone = (line: string): boolean => /^(npm install|export )/.test(line);
 
-test('every block of fleet.md works, in order; with the rights that it lists a worker works, too', {
+test('every block of fleet.md works, in order; with the rights that it lists a node works too', {
   timeout: 60_000,
 }, async () => {
   const { blocks } = openPage('docs/fleet.md');
@@ -32,18 +32,18 @@ test('every block of fleet.md works, in order; with the rights that it lists a w
       const [program, ...args] = line.split(' ');
       expect(program).toBe('raymond');
       const command = fleet.start(args, { XDG_DATA_HOME: fleet.folder });
-      if (args[0] === 'worker') await command.says('is ready');
+      if (args[0] === 'node') await command.says('is ready');
       else expect(await command.ended).toMatchObject({ code: 0 });
     }
   }
   const listed = await fleet.run('list', '--json');
   expect(JSON.parse(listed.out).runs).toMatchObject([{ status: 'completed' }]);
 
-  const worker = fleet.start(['worker', '--name', 'limited', '--label', 'few=rights'], {
+  const node = fleet.start(['node', '--name', 'limited', '--label', 'few=rights'], {
     ...role,
     XDG_DATA_HOME: fleet.folder,
   });
-  await worker.says('is ready');
+  await node.says('is ready');
   const ended = await fleet.start(['run', 'hello', '--label', 'few=rights'], role).ended;
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.out).toContain('Hello from ');
