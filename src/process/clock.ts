@@ -32,10 +32,16 @@ export function createClock(aheadMs: () => number): Clock {
   };
 }
 
-/** `performance.now` stands still while the machine sleeps, and the time of day may be set back: the first to get there counts. */
+/** Milliseconds on a clock that nobody sets. `performance.now` is the same, but the first use of `performance` takes 1.4 ms. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
+}
+
+/** The monotonic clock stands still while the machine sleeps, and the time of day may be set back: the first to get there counts. */
 function measureTo(untilMs: number, mostMs: number, timeOfDay: () => number): RemainingMs {
-  const deadlineMs = performance.now() + Math.min(untilMs - timeOfDay(), mostMs);
-  return () => Math.min(untilMs - timeOfDay(), deadlineMs - performance.now());
+  const deadlineMs = monotonicMs() + Math.min(untilMs - timeOfDay(), mostMs);
+  return () => Math.min(untilMs - timeOfDay(), deadlineMs - monotonicMs());
 }
 
 /** Measures how much time passes from now on; a clock that is set back does not make it less. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicMs } from './clock.ts';
 import type { EndResult } from './command.ts';
 import { findMarkedProcesses, findTurnProcesses, mayStillBegin } from './marker.ts';
 import type { ProcessEntry } from './process-entry.ts';
@@ -30,10 +31,10 @@ export function endMarked(prefix: string, options: EndOptions): Promise<EndResul
 
 /** The processes of a turn. If it has none because it is about to begin, it is kept from that, or its processes are waited for. */
 async function findOrPrevent(dir: string, marker: string): Promise<readonly ProcessEntry[]> {
-  const deadline = performance.now() + WRAPPER_GRACE_MS;
+  const deadline = monotonicMs() + WRAPPER_GRACE_MS;
   for (;;) {
     const found = await findTurnProcesses(dir, marker);
-    if (found.length > 0 || !(await mayStillBegin(dir, marker)) || performance.now() > deadline) return found;
+    if (found.length > 0 || !(await mayStillBegin(dir, marker)) || monotonicMs() > deadline) return found;
     await sleep(FIRST_PAUSE_MS);
   }
 }
@@ -80,8 +81,8 @@ async function kill(find: Find): Promise<EndResult> {
   let aloneSince: number | undefined;
   const left = await repeatUntilGone(find, KILL_TIMEOUT_MS, (processes) => {
     const others = processes.filter((entry) => !entry.wrapper);
-    aloneSince = others.length > 0 ? undefined : (aloneSince ?? performance.now());
-    const late = aloneSince !== undefined && performance.now() - aloneSince > WRAPPER_GRACE_MS;
+    aloneSince = others.length > 0 ? undefined : (aloneSince ?? monotonicMs());
+    const late = aloneSince !== undefined && monotonicMs() - aloneSince > WRAPPER_GRACE_MS;
     for (const entry of late ? processes : others) {
       if (send(entry, 'SIGKILL')) killed.add(processKey(entry));
     }
@@ -95,11 +96,11 @@ async function repeatUntilGone(
   forMs: number,
   act: (processes: readonly ProcessEntry[]) => void,
 ): Promise<number> {
-  const deadline = performance.now() + forMs;
+  const deadline = monotonicMs() + forMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     const processes = await find();
     if (processes.length === 0) return 0;
-    const leftMs = deadline - performance.now();
+    const leftMs = deadline - monotonicMs();
     if (leftMs <= 0 && pauseMs > FIRST_PAUSE_MS) return processes.length;
     act(processes);
     await sleep(Math.max(1, Math.min(pauseMs, leftMs)));

@@ -1,5 +1,6 @@
 import { type StdioOptions, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
+import { monotonicMs } from './clock.ts';
 import { MARKER_VARIABLE, type NotStarted, type ProcessCommand, type StartedCommand } from './command.ts';
 import { readyMarker } from './marker.ts';
 import { procStart } from './proc.ts';
@@ -37,7 +38,7 @@ export class CommandStarter {
   async start(dir: string, command: ProcessCommand): Promise<StartedCommand | NotStarted> {
     if (!canWait(command)) return startCommand(dir, command);
     const started = this.handOver(dir, command) ?? (await startCommand(dir, command));
-    const now = performance.now();
+    const now = monotonicMs();
     if (now - this.lastStartMs < READY_MS) setImmediate(() => this.prepare(command));
     this.lastStartMs = now;
     return started;

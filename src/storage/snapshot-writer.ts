@@ -1,3 +1,4 @@
+import { monotonicMs } from '../process/clock.ts';
 import type { SavedRun } from './saved-run.ts';
 import { serializeSavedRun } from './serialize-run.ts';
 
@@ -63,9 +64,9 @@ export class SnapshotWriter {
   private async writeLatest(): Promise<void> {
     const { latest } = this;
     if (latest.journal.seq === this.writtenSeq) return;
-    const started = performance.now();
+    const started = monotonicMs();
     await this.put(serializeSavedRun(latest), latest);
-    this.lastWriteMs = performance.now() - started;
+    this.lastWriteMs = monotonicMs() - started;
     this.writtenSeq = latest.journal.seq;
   }
 }

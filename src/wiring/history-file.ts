@@ -3,6 +3,7 @@ import type { Run } from '../core/run/run.ts';
 import { replaceUnsynced } from '../disk/files.ts';
 import type { FolderLayout } from '../disk/layout.ts';
 import { tryParseJson } from '../language/text/json.ts';
+import { monotonicMs } from '../process/clock.ts';
 import { HistoryCollector, type HistoryData } from '../render/run-history.ts';
 import { addStateChecksum, checkState } from '../storage/checksum.ts';
 import { createFileJournal } from '../storage/files/journal.ts';
@@ -67,7 +68,7 @@ export class HistoryFile {
     this.run = run;
     this.collector = collector;
     // The events of a new run are soon read, and many runs are short.
-    this.nextWriteMs = run.seq === 0 ? performance.now() + WRITE_EVERY_MS : 0;
+    this.nextWriteMs = run.seq === 0 ? monotonicMs() + WRITE_EVERY_MS : 0;
   }
 
   /** Continues the history of a run; null if it cannot be read, because the journal is damaged, or none is kept. */
@@ -82,7 +83,7 @@ export class HistoryFile {
     for (const { step } of steps) for (const event of step.events) this.collector.observe(event);
     this.run = steps.at(-1)?.step.run ?? this.run;
     this.isChanged = true;
-    if (performance.now() >= this.nextWriteMs) this.write();
+    if (monotonicMs() >= this.nextWriteMs) this.write();
   }
 
   /** Brings the file up to date. */
@@ -90,13 +91,13 @@ export class HistoryFile {
     const { journalEnd: end } = this.lease;
     if (!this.isChanged || end === null) return;
     this.isChanged = false;
-    const started = performance.now();
+    const started = monotonicMs();
     this.collector.retainAgents(new Set(this.run.agents.map(({ id }) => id)));
     const summary: HistorySummary = { format: FORMAT, end, history: this.collector.toData() };
     try {
       replaceUnsynced(this.file, addStateChecksum(JSON.stringify(summary, null, 2)));
     } catch {}
-    const ended = performance.now();
+    const ended = monotonicMs();
     this.nextWriteMs = ended + Math.max(WRITE_EVERY_MS, INTERVAL_FACTOR * (ended - started));
   }
 }

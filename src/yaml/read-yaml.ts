@@ -19,7 +19,7 @@ import type { YamlValue } from './value.ts';
 const MAX_ALIASES = 1000;
 
 /** One for all documents: to make it takes as long as to read a short one. */
-const SCHEMA = new Schema({ schema: 'core', resolveKnownTags: false });
+let schema: Schema | undefined;
 
 /** Deeper than any author nests, shallow enough for every function that calls itself on what is inside. */
 const MAX_DEPTH = 100;
@@ -35,8 +35,9 @@ export function readYaml(text: string, report: FindingReport, firstLine = 1): Ya
     const { line, col } = lineCounter.linePos(offset);
     return { line: Math.max(1, line) + firstLine - 1, column: Math.max(1, col) };
   };
+  schema ??= new Schema({ schema: 'core', resolveKnownTags: false });
   // The log level 'silent' would also keep quiet about a second document.
-  const options = { prettyErrors: false, uniqueKeys: false, schema: SCHEMA, logLevel: 'error' } as const;
+  const options = { prettyErrors: false, uniqueKeys: false, schema, logLevel: 'error' } as const;
   const document = parseDocument(source, { ...options, lineCounter });
   const syntaxError = explainSyntaxErrors(document, source);
   if (syntaxError !== undefined)

@@ -13,7 +13,7 @@ import type { Screen, Terminal } from './terminal.ts';
 
 /** Opens the terminal of this process; `cwd` is the folder that commands work in. */
 export function openProcessTerminal(cwd: string): Terminal {
-  const { stdin, stdout, stderr, env, platform } = process;
+  const { stdout, stderr, env, platform } = process;
   const [out, err] = [createOutputWriter(stdout), createOutputWriter(stderr)];
   const isAsciiOnly = stderr.isTTY && !supportsUnicode(env, platform);
   /** Ctrl-C is for the editor while one is open, which shares the terminal. */
@@ -28,10 +28,10 @@ export function openProcessTerminal(cwd: string): Terminal {
     cwd,
     changeFolder: process.chdir,
     saveMemory,
-    readStdin: () => buffer(stdin),
+    readStdin: () => buffer(process.stdin),
     env,
     screen: detectScreen(writeErr, editing),
-    ...(stdin.isTTY && stderr.isTTY && { ask: (question) => askYesOrNo(question, stdin, stderr) }),
+    ...(stderr.isTTY && process.stdin.isTTY && { ask: (question) => askYesOrNo(question, process.stdin, stderr) }),
     onInterrupt: (action) =>
       onSignals(['SIGINT', 'SIGTERM'], (signal) => (signal === 'SIGINT' && editing.isOpen) || action()),
   };
@@ -56,9 +56,10 @@ export function askYesOrNo(question: string, input: Readable, output: Writable):
 
 /** The screen behind stderr; null if there is none, or if TERM says that it cannot move the cursor. */
 function detectScreen(write: Screen['write'], editing: { isOpen: boolean }): Screen | null {
-  const { stdin, stderr, env, platform } = process;
+  const { stderr, env, platform } = process;
   const isDumb = env.TERM === 'dumb' || (!env.TERM && platform !== 'win32');
   if (!stderr.isTTY || isDumb) return null;
+  const { stdin } = process;
   const keyboard = stdin.isTTY && platform !== 'win32' ? new Keyboard(stdin) : null;
   return {
     write,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../../errors.ts';
-import { type Clock, createClock } from '../../process/clock.ts';
+import { type Clock, createClock, monotonicMs } from '../../process/clock.ts';
 import { checkAddress, describeAddress } from './address.ts';
 import { loadPg } from './load-packages.ts';
 
@@ -87,7 +87,7 @@ export class Database {
   ): Promise<T> {
     let isWaiting = false;
     let timeouts = 0;
-    const givesUpAt = performance.now() + atMostMs;
+    const givesUpAt = monotonicMs() + atMostMs;
     try {
       for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
         try {
@@ -95,7 +95,7 @@ export class Database {
         } catch (cause) {
           const error = explainDatabaseError(this.address, cause);
           if (errorMessageOf(error).includes(READ_TIMEOUT)) timeouts += 1;
-          const isEnough = timeouts >= mostTimeouts || performance.now() >= givesUpAt;
+          const isEnough = timeouts >= mostTimeouts || monotonicMs() >= givesUpAt;
           if (this.isClosed || !isUnreachable(error) || isEnough) throw error;
           if (!isWaiting) this.noteWaiting(1, errorMessageOf(error));
           isWaiting = true;

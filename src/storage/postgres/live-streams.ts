@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { monotonicMs } from '../../process/clock.ts';
 import type { OutputChunk, TurnName, TurnStream } from '../storage.ts';
 import type { Database } from './database.ts';
 import { noteWatcher, type OutputPiece, selectPieces } from './live-rows.ts';
@@ -96,7 +97,7 @@ export class LiveStreams {
 
   /** Lets the nodes of a run know that somebody watches it. */
   async tell(run: string): Promise<void> {
-    const now = performance.now();
+    const now = monotonicMs();
     if (now - (this.toldAt.get(run) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;
     this.toldAt.set(run, now);
     await noteWatcher(this.database, run);

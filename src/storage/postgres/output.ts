@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { monotonicMs } from '../../process/clock.ts';
 import type { OutputChunk, TurnName, TurnOutput, TurnStream } from '../storage.ts';
 import type { Database } from './database.ts';
 import { LiveOutput } from './live-output.ts';
@@ -27,13 +28,13 @@ export function createDatabaseOutput(
 
   /** Reads what a turn that may be running has said so far, if its node tells that soon. */
   async function* peek(run: string, turn: TurnName, stream: TurnStream): AsyncGenerator<OutputChunk> {
-    const [now, lastMs = Number.NEGATIVE_INFINITY] = [performance.now(), peeks.get(run)];
+    const [now, lastMs = Number.NEGATIVE_INFINITY] = [monotonicMs(), peeks.get(run)];
     const untilMs = now < lastMs + PEEK_AGAIN_AFTER_MS ? lastMs : now + PEEK_MS;
     peeks.set(run, untilMs);
     const subscription = live.subscribe(run, turn, stream);
     const over = delay(Math.max(0, untilMs - now), undefined, { ref: false });
     try {
-      while (!subscription.hasArrived && performance.now() < untilMs) await Promise.race([subscription.next(), over]);
+      while (!subscription.hasArrived && monotonicMs() < untilMs) await Promise.race([subscription.next(), over]);
       await live.fetch(run, [subscription]);
       yield* subscription.take();
     } finally {
