@@ -68,7 +68,10 @@ async function bundle() {
  */
 function loadLate(code) {
   const libraries = `\\./(?:${Object.keys(LATE_LIBRARIES).join('|')})-.*`;
-  const found = new RegExp(`^\t?(?:let|const) (\\w+) = (require\\("(?:node:(?!fs"|path").*|${libraries})"\\));\n`, 'gm');
+  const found = new RegExp(
+    `^\t?(?:let|const) (\\w+) = (require\\("(?:node:(?!fs"|path").*|${libraries})"\\));\n`,
+    'gm',
+  );
   const getters = [];
   let result = code;
   for (const [line, name, load] of code.matchAll(found)) {
@@ -89,7 +92,10 @@ function exportPlainly(code) {
   const rest = code.replace(
     /^Object\.defineProperty\(exports, "(\w+)", \{\s+enumerable: true,\s+get: function\(\) \{\s+return ([\w$]+);\s+\}\s+\}\);\n?/gm,
     (getter, name, value) => {
-      const isConstant = new RegExp(`^(?:async )?(?:function\\*? |const |var )${value.replaceAll('$', '\\$')}\\b`, 'm');
+      const isConstant = new RegExp(
+        `^(?:async )?(?:function\\*? |const |var )${value.replaceAll('$', '\\$')}(?: = |\\()`,
+        'm',
+      );
       if (!isConstant.test(code)) return getter;
       exported.push(`exports.${name} = ${value};\n`);
       return '';

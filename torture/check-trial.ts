@@ -153,7 +153,9 @@ export function checkTrial(trial: CrashTrial, evidence: Evidence, baseline: Evid
 /** Accepts success, a pause whose message says how to resume, and a question whose message says how to answer. */
 const isExpectedExit = (code: number | null, stderr: string): boolean =>
   code === 0 ||
-  (code === 3 && stderr.includes('resume') && stderr.includes('--retry')) ||
+  (code === 3 &&
+    stderr.includes('raymond resume') &&
+    /--retry|its workspace cannot be made: git was killed/.test(stderr)) ||
   (code === 2 && stderr.includes('raymond answer'));
 
 /** Checks a run of which only the orchestrator was killed: nothing may differ. */
