@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import type { Run } from '../core/run/run.ts';
 import type { Signal } from '../core/signals/signal.ts';
 import type { AskTurn } from '../core/turns/ask-turn.ts';
-import type { FolderLayout } from '../disk/layout.ts';
 import { findHandedFilesProblem } from '../language/ask.ts';
 import { listAskingAgents } from '../render/questions.ts';
 import { type AsksByState, choosePersonAnswer, type PersonAnswer } from '../scenario/asks.ts';
-import { putAnswer } from '../storage/answers.ts';
+import { type AnswerPlace, putAnswer } from '../storage/answers.ts';
 import { guessMime } from '../wiring/mime.ts';
 import { createAnswerSource } from '../wiring/request-handler.ts';
-import { openFileRequests } from '../wiring/run-context.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 type AskRef = Pick<AskTurn, 'agent' | 'state' | 'ask' | 'untilMs' | 'uploads'>;
@@ -29,15 +27,15 @@ export class People {
   /** Why answers would be refused, each message once; then it is as if nobody answered. */
   readonly refused = new Set<string>();
   private readonly asks: AsksByState;
-  private readonly layout: FolderLayout;
+  private readonly place: AnswerPlace;
   private readonly run: string;
   /** The number of each question, among those of its agent in its state. */
   private readonly numbers = new Map<string, number>();
   private readonly counts = new Map<string, number>();
 
-  constructor(asks: AsksByState, layout: FolderLayout, run: string) {
+  constructor(asks: AsksByState, place: AnswerPlace, run: string) {
     this.asks = asks;
-    this.layout = layout;
+    this.place = place;
     this.run = run;
   }
 
@@ -51,7 +49,7 @@ export class People {
       const at = time.now();
       if (planned.answer === null) return { kind: 'ask_timed_out', at, agent, ask };
       await this.give(ask, planned.answer, at);
-      const source = createAnswerSource(openFileRequests(this.layout, false), { pending: () => [] }, this.run, time);
+      const source = createAnswerSource(this.place, { pending: () => [] }, this.run, time);
       const answer = await source.find(turn);
       return answer == null
         ? { kind: 'ask_timed_out', at, agent, ask }
@@ -109,7 +107,7 @@ export class People {
       const uploads = Object.keys(files).map((name) => ({ name, path: join(folder, name) }));
       for (const { name, path } of uploads) await writeFile(path, files[name] ?? '');
       const answer = { ask, text, by: 'the scenario', answeredAt };
-      await putAnswer(openFileRequests(this.layout, false), this.run, answer, uploads);
+      await putAnswer(this.place, this.run, answer, uploads);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

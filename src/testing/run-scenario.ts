@@ -9,6 +9,7 @@ import { findLayout } from '../disk/layout.ts';
 import { MAX_TIMER_MS } from '../language/text/duration.ts';
 import type { CannedAnswer } from '../scenario/scenario.ts';
 import type { TestSpec } from '../scenario/test-spec.ts';
+import { openFileRequests } from '../wiring/run-context.ts';
 import type { RunHandle } from '../wiring/run-handle.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { People } from './people.ts';
@@ -55,7 +56,7 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
   const { scenario, input } = spec;
   const scenarioErrors = new Set<string>();
   const usedAnswers = new Set<CannedAnswer>();
-  const people = new People(spec.asks, findLayout(folder), TEST_RUN_ID);
+  const people = new People(spec.asks, openFileRequests(findLayout(folder), false), TEST_RUN_ID);
   const setup: SimulationSetup = {
     people,
     workflow,

@@ -53,6 +53,7 @@ export function buildCase(plan: Plan): Case {
     reserve: plan.reserve,
     waits: plan.waits,
     usesWorkspace: plan.usesWorkspace,
+    usesDatabase: plan.usesDatabase,
   };
 }
 

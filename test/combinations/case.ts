@@ -150,6 +150,8 @@ export interface Case {
   /** True if the project is a git repository, and if the run works in a clone of another one. */
   readonly usesGit: boolean;
   readonly usesWorkspace: boolean;
+  /** True if the run is kept in a database, as those of a fleet are. */
+  readonly usesDatabase: boolean;
   /** Files in the folder of the run. */
   readonly files: Readonly<Record<string, string>>;
   /** Files that somebody adds there once the run has paused; folders end in a slash. */

@@ -16,10 +16,12 @@ export async function checkPlan(plan: Plan, pairs?: PairTable): Promise<void> {
   });
   const features = compareWithModel(subject, outcome);
   for (const met of features.values()) pairs?.add(met);
-  if (outcome.crashes === 0 || hasOtherWays(subject, features)) return;
-  const undisturbed = await runCase({ ...subject, crashes: [], stops: [] });
+  if ((outcome.crashes === 0 && !subject.usesDatabase) || hasOtherWays(subject, features)) return;
+  const undisturbed = await runCase({ ...subject, crashes: [], stops: [], usesDatabase: false });
   const difference = compareOutcomes(undisturbed, outcome, features);
-  if (difference !== null) throw new Error(`a crash makes a difference: ${difference}\n${describeCase(subject)}`);
+  if (difference === null) return;
+  const reason = outcome.crashes === 0 ? 'the database' : 'a crash';
+  throw new Error(`${reason} makes a difference: ${difference}\n${describeCase(subject)}`);
 }
 
 /** A turn that was killed has used up its answer; and what is missing until the run pauses may be needed before or after that. */

@@ -5,7 +5,7 @@ import { checkPlan } from './check-case.ts';
 import { directedPlan } from './directed-plan.ts';
 import { PairTable } from './pairs.ts';
 import { PLANS } from './plan.ts';
-import { removeTemplate } from './run-case.ts';
+import { removeShared } from './run-case.ts';
 
 /*
  * Random workflows that combine all features, each compared with a model that was written from docs/protocol.md alone. `npm run
@@ -27,8 +27,8 @@ const usualFolder = process.env.TMPDIR;
 beforeAll(() => {
   if (existsSync('/dev/shm')) process.env.TMPDIR = '/dev/shm';
 });
-afterAll(() => {
-  removeTemplate();
+afterAll(async () => {
+  await removeShared();
   if (usualFolder === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = usualFolder;
 });

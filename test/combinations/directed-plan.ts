@@ -152,6 +152,7 @@ export function directedPlan(pair: Pair, attempt: number, pairs: PairTable): Pla
     reserve: features.includes('reserve') ? 20 : null,
     waits: !features.includes('no-wait'),
     usesWorkspace: features.includes('workspace'),
+    usesDatabase: features.includes('database'),
   };
 }
 

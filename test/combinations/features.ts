@@ -86,6 +86,7 @@ export const FEATURES = [
   'kill',
   'crash',
   'resume',
+  'database',
   'worker',
   'inherited-task',
   'failed-end',

@@ -141,6 +141,7 @@ export interface Plan {
   readonly reserve: number | null;
   readonly waits: boolean;
   readonly usesWorkspace: boolean;
+  readonly usesDatabase: boolean;
 }
 
 const extras = (max: number): fc.Arbitrary<readonly Extra[]> =>
@@ -212,5 +213,6 @@ export const PLANS: fc.Arbitrary<Plan> = fc.record({
   slowAt: fc.option(fc.constantFrom(50, 80), { nil: null, freq: 2 }),
   reserve: fc.option(fc.constantFrom(5, 20), { nil: null, freq: 2 }),
   waits: fc.oneof({ weight: 7, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+  usesDatabase: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
   usesWorkspace: fc.oneof({ weight: 19, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 });

@@ -12,15 +12,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { resumeRunWith } from '../../src/app/resume.ts';
 import { readRunEvents } from '../../src/app/run-files.ts';
-import { startRunWith } from '../../src/app/start.ts';
 import type { Options } from '../../src/core/options/options.ts';
 import type { Event } from '../../src/core/run/event.ts';
 import { microsToUsd } from '../../src/core/run/ledger.ts';
 import type { Run } from '../../src/core/run/run.ts';
 import { turnRefOf } from '../../src/core/turns/due.ts';
-import { findLayout, layoutOf } from '../../src/disk/layout.ts';
+import { layoutOf } from '../../src/disk/layout.ts';
 import type { World } from '../../src/engine/world.ts';
 import type { PeopleAnswers } from '../../src/scenario/asks.ts';
 import type { CannedAnswer, Scenario, StateAnswers } from '../../src/scenario/scenario.ts';
@@ -32,8 +30,8 @@ import {
 } from '../../src/testing/simulated-process.ts';
 import type { RunHandle } from '../../src/wiring/run-handle.ts';
 import { openWorkflow } from '../../src/workflow/workflow.ts';
-import { storageIn } from '../storage/files/open-files.ts';
 import { type AnswerDef, type Case, type CrashDef, fullName, type StopDef } from './case.ts';
+import { CaseDatabase, keepInFiles } from './case-storage.ts';
 import type { Observation } from './observation.ts';
 import { formatAnswer, writeWorkflows } from './write-case.ts';
 
@@ -78,7 +76,8 @@ async function runIn(folder: string, subject: Case): Promise<Outcome> {
   }
   mkdirSync(join(project, '.raymond'));
   const workflow = await openWorkflow(path, 'unix', { root: join(folder, 'workflows') });
-  const people = new People(asksOf(subject), findLayout(project), RUN_ID);
+  const place = subject.usesDatabase ? await database.keep(project) : keepInFiles(project);
+  const people = new People(asksOf(subject), place.requests, RUN_ID);
   const errors: string[] = [];
   const setup: SimulationSetup = {
     workflow,
@@ -117,7 +116,9 @@ async function runIn(folder: string, subject: Case): Promise<Outcome> {
         else handle?.stop(how === 'stop' ? 'stopped' : 'interrupted');
       };
       const wrapped = stops.wrap(crashes.wrap(gitWork.wrap(wrap(world, ...rest)), simulated.crash), stop);
-      const take = interrupting(wrapped.take, subject, () => handle);
+      const take = interrupting(wrapped.take, subject, (agent, words) =>
+        simulated.time.whileRunning(async () => handle?.interrupt(agent, words)),
+      );
       return {
         ...wrapped,
         take: (turn) => {
@@ -132,13 +133,11 @@ async function runIn(folder: string, subject: Case): Promise<Outcome> {
   let simulated = start(1, 0);
   let last: { readonly resume: ResumeChange; readonly resumes: number } = { resume: {}, resumes: -1 };
   const input = subject.input === null ? {} : { input: subject.input };
-  handle = await startRunWith(path, { options, runId: RUN_ID, ...input, ...location }, simulated.runtime);
+  handle = await place.start(path, { options, runId: RUN_ID, ...input, ...location }, simulated.runtime);
   let deadline: NodeJS.Timeout | undefined;
   const hung = new Promise<never>((_, reject) => {
     deadline = setTimeout(async () => {
-      const events = (await readRunEvents(RUN_ID, storageIn(project)))
-        .filter(({ kind }) => kind !== 'warning')
-        .slice(-10);
+      const events = (await readRunEvents(RUN_ID, place.storage)).filter(({ kind }) => kind !== 'warning').slice(-10);
       const last = events.map((event) => JSON.stringify(event));
       reject(new Error(`the run has not ended after ${MAX_REAL_MS} ms; its last events are\n${last.join('\n')}`));
     }, MAX_REAL_MS);
@@ -147,7 +146,7 @@ async function runIn(folder: string, subject: Case): Promise<Outcome> {
     for (let count = 1; ; count += 1) {
       const outcome = await Promise.race([handle.finished, simulated.crashed, hung]);
       const answeredAt = outcome === 'crashed' ? null : await people.answerNext(outcome);
-      const events = await readRunEvents(RUN_ID, storageIn(project));
+      const events = await readRunEvents(RUN_ID, place.storage);
       const resumes = events.filter(({ kind }) => kind === 'run_resumed').length;
       // A command that a crash has swallowed is given once more.
       const next = outcome === 'crashed' ? (resumes === last.resumes ? last.resume : {}) : patience.resumeOf(outcome);
@@ -170,7 +169,7 @@ async function runIn(folder: string, subject: Case): Promise<Outcome> {
       if (ends.some((event) => 'status' in event && event.status === 'paused')) addFiles(project, subject.lateFiles);
       const ahead = Math.max(simulated.time.ahead, (answeredAt ?? 0) - Date.now());
       simulated = start(count + 1, ahead);
-      handle = await resumeRunWith(RUN_ID, { ...location, ...resume }, simulated.runtime);
+      handle = await place.resume(RUN_ID, { ...location, ...resume }, simulated.runtime);
     }
   } finally {
     clearTimeout(deadline);
@@ -219,11 +218,13 @@ function addRepository(folder: string): void {
 }
 
 let template: string | undefined;
+const database = new CaseDatabase();
 
 /** Removes what all cases have shared. */
-export function removeTemplate(): void {
+export async function removeShared(): Promise<void> {
   if (template !== undefined) rmSync(template, { recursive: true, force: true });
   template = undefined;
+  await database.close();
 }
 
 function makeTemplate(): string {
@@ -344,13 +345,15 @@ class Points<Point extends CrashDef> {
   }
 }
 
+type InterruptAgent = (agent: string, words: string | null) => Promise<void>;
+
 /** Interrupts the first turn of the states that the case names, just when it begins. */
 const interrupting =
-  (take: World['take'], { interrupts }: Case, handle: () => RunHandle | undefined): World['take'] =>
+  (take: World['take'], { interrupts }: Case, interrupt: InterruptAgent): World['take'] =>
   async (turn) => {
     const words = turn.kind === 'claude' && turn.attempt === 1 ? interrupts.get(turn.state) : undefined;
     if (words !== undefined && turn.kind === 'claude' && turn.visit === 1 && turn.prompt.kind === 'state')
-      await handle()?.interrupt(turn.agent, words);
+      await interrupt(turn.agent, words);
     return take(turn);
   };
 

@@ -48,6 +48,7 @@ export function checkRun(subject: Case, facts: RunFacts): ReadonlyMap<string, Re
   compare({ iterations: model.iterations }, { iterations: facts.iterations }, 'the run');
   const costs = [...model.agents.values()].reduce((sum, { cost }) => sum + cost, 0);
   compare({ spentMicros: costs }, facts.ledger, 'the costs of all agents');
+  if (subject.usesDatabase) for (const agent of model.agents.values()) note(agent, 'database');
   return new Map(Array.from(model.agents.values(), ({ id, features }) => [id, features]));
 }
 
