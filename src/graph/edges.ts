@@ -11,7 +11,7 @@ import {
   takesAttribute,
 } from '../language/transitions/index.ts';
 import type { Transition } from '../language/transitions/transition.ts';
-import { variablesIn } from './fork-variables.ts';
+import { commonVariables, variablesIn } from './fork-variables.ts';
 import { type Edge, type EdgeTarget, targetsOf, termsIn } from './graph.ts';
 import { uniqueBy } from './group-by.ts';
 import {
@@ -114,12 +114,22 @@ class EdgeBuilder {
       clearsStack: this.clearsStack(name, stack),
       origin: this.analysis.kind === 'script' || implicitTag(policy) === undefined ? 'policy' : 'implicit',
       passesInput: passesInput(name, attributes, handsOver),
-      variables: variablesIn(name, [attributes, ...attributeSets]),
+      variables: this.variablesOfEntry(entry),
       terms: termsIn(name, [attributes, ...attributeSets]),
     };
     const timeouts = attributeSets.flatMap((each) => this.fromTimeout(edge, each));
     const own = unique([edge, ...this.fromTimeout(edge, attributes), ...timeouts]);
     return [...own, ...unique(this.fromOpenEntry(entry))];
+  }
+
+  /** The variables that a fork which the entry permits sets for sure: those that all such tags of the text give. */
+  private variablesOfEntry(entry: PolicyEntry): readonly string[] {
+    const { tag: name, attributes } = entry;
+    const written = this.expandedTags.filter(
+      (placed) => placed.sure && Object.keys(placed.tag.attributes).length > 0 && this.matches(entry, placed),
+    );
+    if (written.length === 0) return variablesIn(name, [attributes]);
+    return commonVariables(written.map(({ tag }) => variablesIn(name, [{ ...attributes, ...tag.attributes }])));
   }
 
   /** Makes the edge that is taken when the time is over, if the tag has one. */

@@ -15,6 +15,13 @@ export function variablesIn(
   return [...new Set([...own.map(([key]) => key), ...ofItems])];
 }
 
+/** The variables that each of several forks sets; one that may set any is no reason to doubt them. */
+export function commonVariables(forks: readonly (readonly string[])[]): readonly string[] {
+  const [first, ...others] = forks.filter((names) => !names.some(hasUnknownPart));
+  if (first === undefined) return [...new Set(forks.flat())];
+  return first.filter((name) => others.every((names) => names.includes(name)));
+}
+
 /** The variables that the items of a `fork-each` set: any, unless they are lines of text. */
 function itemVariables({ in: file, as = 'item' }: Readonly<Record<string, string>>): readonly string[] {
   const isText = file !== undefined && !hasUnknownPart(file) && !/\.(json|jsonl|ndjson)$/i.test(file);

@@ -75,7 +75,7 @@ describe('worktrees that workers have left', () => {
     const shown = await project.raymond('worktrees', '--prune');
     expect(shown.out).toContain('main_commit1');
     expect(shown.out).not.toContain('main_change2');
-    expect(shown.err).toBe('Nothing was removed yet. With --yes, 1 worktree and their branches would go.\n');
+    expect(shown.err).toBe('Nothing was removed yet. With --yes, 1 worktree and its branch would go.\n');
     expect(await held(project)).toStrictEqual(before);
     expect(await held(project, '--prune', '--yes')).toStrictEqual([
       before[0],

@@ -59,7 +59,7 @@ const describeNothingToTrust = (file: string | null): string =>
 async function confirm(question: string, { yes }: ParsedOptions, { ask }: Terminal): Promise<void> {
   if (yes) return;
   if (ask === undefined)
-    throw usageError('nobody can be asked here', 'If you have read the above: `raymond trust --yes`.');
+    throw usageError('no terminal to ask on', 'If you have read the above: `raymond trust --yes`.');
   if (await ask(question)) return;
   throw new RaymondError('Nothing was trusted.', { exitCode: EXIT.usage });
 }

@@ -58,22 +58,24 @@ async function discard(
   const all = await pool.findOfRun(run);
   const meant = agents.length === 0 ? all : all.filter(({ agent }) => agents.includes(agent));
   refuseDiscard(run, agents, all, meant);
-  const count = formatCount(meant.length, 'worktree');
-  const branches = meant.length === 1 ? 'its branch' : 'their branches';
+  const removals = formatRemovals(meant);
   if (options.yes !== true) {
     if (options.json) showDocument(meant, new Set(), terminal);
     else out(`${renderTable(meant, columns, createRenderContext(terminal), discardDetails).join('\n')}\n`);
     if (ask === undefined || options.json) {
-      err(`Nothing was removed yet. With --yes, ${count} and ${branches} would go, with all the work in them.\n`);
+      err(`Nothing was removed yet. With --yes, ${removals} would go, with all the work in them.\n`);
       return EXIT.completed;
     }
-    if (!(await ask(`Remove ${count} and ${branches}, with all the work in them, for good?`))) {
+    if (!(await ask(`Remove ${removals}, with all the work in them, for good?`))) {
       err('Nothing was removed.\n');
       return EXIT.usage;
     }
   }
   return remove(meant, options, terminal, (observe) => pool.discard(meant, observe));
 }
+
+const formatRemovals = ({ length }: readonly FoundWorktree[]): string =>
+  `${formatCount(length, 'worktree')} and ${length === 1 ? 'its branch' : 'their branches'}`;
 
 function refuseDiscard(
   run: string,
@@ -142,7 +144,6 @@ function renderWorktrees(found: readonly FoundWorktree[], prunes: boolean, termi
   const dimmed = (worktree: FoundWorktree): readonly string[] =>
     details(worktree).map((line) => context.colorize('dim', line));
   out(`${renderTable(shown, columns, context, dimmed).join('\n')}\n`);
-  if (prunes)
-    err(`Nothing was removed yet. With --yes, ${formatCount(empty.length, 'worktree')} and their branches would go.\n`);
+  if (prunes) err(`Nothing was removed yet. With --yes, ${formatRemovals(empty)} would go.\n`);
   else if (empty.length > 0) err('To remove those that hold nothing new: raymond worktrees --prune --yes\n');
 }

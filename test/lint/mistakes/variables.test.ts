@@ -276,6 +276,42 @@ describe('a variable that only one of two paths sets:', () =>
       ['undefined-variable W.md:1:9'],
     ],
     [
+      'by one of two forks that a policy permits',
+      {
+        'START.md': policy(
+          ['tag: fork, target: W, next: END, x: 1', 'tag: fork, target: W, next: END'],
+          'If so <fork next="END" x="1">W</fork>, else <fork next="END">W</fork>.',
+        ),
+        'W.md': uses('{{x}}'),
+        'END.md': END,
+      },
+      ['undefined-variable W.md:1:9'],
+    ],
+    [
+      'by one of two forks that one entry permits',
+      {
+        'START.md': policy(
+          ['tag: fork, target: W', 'tag: result'],
+          'If so <fork next="END" x="1">W</fork>, else <fork next="END" y="1">W</fork>, else <result>no</result>.',
+        ),
+        'W.md': uses('{{x}}'),
+        'END.md': END,
+      },
+      ['undefined-variable W.md:1:9'],
+    ],
+    [
+      'not where one entry permits a fork whose form is in inline code',
+      {
+        'START.md': policy(
+          ['tag: fork, target: W', 'tag: result'],
+          'Then <fork next="END" x="1">W</fork> or <result>no</result>. The form is `<fork next="END">W</fork>`.',
+        ),
+        'W.md': uses('{{x}}'),
+        'END.md': END,
+      },
+      [],
+    ],
+    [
       'by the items of a file',
       {
         'START.sh': either('<fork-each next="END" in="a.json">W</fork-each>', '<goto>W</goto>'),
