@@ -224,10 +224,12 @@ describe('an error of a new user', () => {
     ['two workflows', ['wf', 'wf2'], 64, /run takes one workflow at a time: `wf2` is one too many/],
     ['a claude that is not there', ['prompts', '--claude', './nope'], 64, /There is no Claude Code at .\/nope/],
     ['an invalid workflow', ['broken'], 65, /broken cannot be run: 1 error\nbroken\/START.md:2:8: .*\n/],
+    ['an invalid workflow in one file', ['void.yaml'], 65, /void.yaml cannot be run: 1 error\nvoid.yaml:1:11: .*\n$/],
   ])('%s', async (_, args, code, message) => {
     workflow({ 'START.sh': 'echo "<result>r</result>"' });
     mkdirSync(join(home, 'broken'));
     writeFileSync(join(home, 'broken', 'START.md'), '---\nmodel: [1]\n---\nx');
+    writeFileSync(join(home, 'void.yaml'), 'states: { START: { sh: null } }');
     writeFileSync(join(home, 'raw'), Buffer.of(0xff));
     mkdirSync(join(home, 'prompts'));
     writeFileSync(join(home, 'prompts', 'START.md'), 'x');

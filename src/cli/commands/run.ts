@@ -83,6 +83,7 @@ const NEARBY = { maxFolders: 500 };
 async function suggestWorkflowsBelow(error: unknown, path: string, cwd: string): Promise<unknown> {
   if (!(error instanceof RaymondError) || error.exitCode !== EXIT.invalid || error.hint !== undefined) return error;
   const folder = resolve(cwd, path);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return error;
   const { findFolders } = await import('../../wiring/find-workflows.ts');
   const { workflows } = await findFolders(folder);
   if (workflows.includes(folder)) return error;
