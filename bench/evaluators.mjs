@@ -12,7 +12,7 @@ const ANSWER = `${'The work is done, the tests pass, and all of it is written do
 
 export async function measureEvaluators({ load, quick }) {
   const [{ DEFAULT_OPTIONS }, { newRun }, { step }, { matchPatterns }] = await Promise.all(
-    ['core/options/options.js', 'core/run/run.js', 'core/step.js', 'turns/match-patterns.js'].map(load),
+    ['core/options/options.js', 'core/run/run.js', 'core/step.js', 'turns/signals.js'].map(load),
   );
   const workflow = { name: 'w', path: '/w', platform: 'unix' };
   const start = { id: 'r', workflow, startedAt: 0, options: DEFAULT_OPTIONS, state: 'A.md', cwd: '/', input: null };

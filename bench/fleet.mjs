@@ -116,7 +116,7 @@ class Fleet {
     let rows = [];
     while (rows.length === 0) rows = await this.database.query('select snapshot from raymond.runs');
     const { parseSavedRun } = await import(new URL('storage/run-schema.js', this.modules));
-    const { serializeSavedRun } = await import(new URL('storage/serialize-run.js', this.modules));
+    const { serializeSavedRun } = await import(new URL('storage/run-file.js', this.modules));
     const saved = parseSavedRun(rows[0].snapshot, 'far');
     const agents = saved.run.agents.map((agent) => ({ ...agent, home: 'home' }));
     const moved = serializeSavedRun({ ...saved, run: { ...saved.run, agents } });

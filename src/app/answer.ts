@@ -8,8 +8,8 @@ import { listAskingAgents } from '../render/questions.ts';
 import { putAnswer, type Uploads } from '../storage/answers.ts';
 import type { FoundRequest } from '../storage/requests.ts';
 import type { RunStorage } from '../storage/storage.ts';
-import { describeAnswerer } from '../wiring/answerer.ts';
 import { AnswerRefused, type HandedFiles, refuseFiles } from '../wiring/handed-files.ts';
+import { describeAnswerer } from '../wiring/request-handler.ts';
 import { findQuestion, overError } from './questions.ts';
 
 /** An answer as a person gives it. */

@@ -1,4 +1,4 @@
-import { isFinished } from '../core/run/observed-status.ts';
+import { isFinished } from '../core/run/status.ts';
 import type { RunSummary, UnreadableRun } from '../storage/run-summary.ts';
 import type { RunStorage } from '../storage/storage.ts';
 

@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { archivedCount } from '../core/run/archive.ts';
 import type { Event } from '../core/run/event.ts';
-import { isLive } from '../core/run/observed-status.ts';
+import { isLive } from '../core/run/status.ts';
 import { turnRefOf } from '../core/turns/due.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { stem } from '../language/state-names.ts';
@@ -25,8 +25,7 @@ import {
   type LogRenderer,
   type TurnLogSource,
 } from './logs/log-renderers.ts';
-import { findLogTail } from './logs/tail-start.ts';
-import { TailWriter } from './logs/tail-writer.ts';
+import { findLogTail, TailWriter } from './logs/tail.ts';
 import { toTurnLog } from './logs/turn-log-entries.ts';
 import { streamRunEvents } from './run-files.ts';
 

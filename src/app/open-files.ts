@@ -2,7 +2,7 @@ import { findLayout } from '../disk/layout.ts';
 import { createFileStorage } from '../storage/files/storage.ts';
 import type { RunStorage } from '../storage/storage.ts';
 import type { Launcher, RunPlace } from './launcher.ts';
-import { isSignedByUser, signAsUser } from './trust/user-key.ts';
+import { isSignedByUser, signAsUser } from './trust/run-seal.ts';
 import type { WorktreePool } from './worktrees/worktree-pool.ts';
 
 /** Opens the runs in the files of a folder. */

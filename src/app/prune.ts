@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { runIdProblem } from '../core/run/ids.ts';
-import { isLive, type ObservedStatus } from '../core/run/observed-status.ts';
+import { isLive, type ObservedStatus } from '../core/run/status.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import type { FoundWorktree } from '../render/found-worktree.ts';
 import type { RunSummary, RunUsage, UnreadableRun } from '../storage/run-summary.ts';

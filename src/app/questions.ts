@@ -1,5 +1,5 @@
-import type { ObservedStatus } from '../core/run/observed-status.ts';
 import type { Run } from '../core/run/run.ts';
+import type { ObservedStatus } from '../core/run/status.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { formatLocalTime } from '../render/format.ts';
 import {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Agent, isDone } from '../core/run/agent.ts';
-import { isLive } from '../core/run/observed-status.ts';
 import type { Run } from '../core/run/run.ts';
+import { isLive } from '../core/run/status.ts';
 import { whyUnreachable } from '../core/signals/messages.ts';
 import { whyNotInterruptible } from '../core/turns/interruption.ts';
 import type { SayDocument } from '../documents/types.ts';
@@ -10,8 +10,7 @@ import { EXIT, RaymondError } from '../errors.ts';
 import type { RequestOutcome } from '../storage/requests.ts';
 import type { ObservedRun } from '../storage/run-summary.ts';
 import type { RunStorage } from '../storage/storage.ts';
-import { describeAnswerer } from '../wiring/answerer.ts';
-import { endedRunError, toMessageText } from '../wiring/words.ts';
+import { describeAnswerer, endedRunError, toMessageText } from '../wiring/request-handler.ts';
 
 /** A message to an agent of a run. */
 export interface SayRequest {

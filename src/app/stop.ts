@@ -8,7 +8,7 @@ import { resolveRunId } from '../storage/files/runs.ts';
 import { type StopMode, stopIdOf } from '../storage/requests.ts';
 import type { ObservedRun } from '../storage/run-summary.ts';
 import type { RunInbox } from '../storage/storage.ts';
-import { describeAnswerer } from '../wiring/answerer.ts';
+import { describeAnswerer } from '../wiring/request-handler.ts';
 import type { RunEnvironment } from '../wiring/run-handle.ts';
 import { resumeRun } from './resume.ts';
 

@@ -1,6 +1,6 @@
 import type { GraphFormat } from '../app/workflows/draw-graph.ts';
-import type { ObservedStatus } from '../core/run/observed-status.ts';
 import { END_STATUSES } from '../core/run/run.ts';
+import type { ObservedStatus } from '../core/run/status.ts';
 import type { Platform } from '../language/state-names.ts';
 import type { LintLevel } from '../lint/rule.ts';
 import { COST_GROUPS } from '../render/cost-tally.ts';

@@ -20,12 +20,11 @@ import { createEndedHandle, type RunHandle } from '../wiring/run-handle.ts';
 import { withAbsoluteRoot } from '../wiring/run-workflows.ts';
 import { createDatabaseWorktreePool } from './database-worktree-pool.ts';
 import { followDatabaseRun } from './follow-run.ts';
-import { listNodes } from './list-nodes.ts';
+import { listNodes } from './node-name.ts';
 import { type DriveRequest, QueueClient } from './queues.ts';
-import { KEEP_WORKFLOWS, removeRunRows } from './remove-run.ts';
+import { KEEP_WORKFLOWS, removeRunRows } from './removals.ts';
 import { stopDatabaseRun } from './stop-run.ts';
-import { UnpackedWorkflows } from './unpacked-workflows.ts';
-import { packWorkflow } from './workflow-archive.ts';
+import { packWorkflow, UnpackedWorkflows } from './workflow-archive.ts';
 
 /** How to open the runs of a database. */
 interface OpenRequest extends WithWarnings {

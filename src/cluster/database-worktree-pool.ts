@@ -1,12 +1,15 @@
+import { readArchivedAgents } from '../app/status.ts';
 import { discardSignal, isUnfinishedError, type WorktreePool } from '../app/worktrees/worktree-pool.ts';
 import type { WorktreeObserver } from '../app/worktrees/worktrees.ts';
+import type { Agent } from '../core/run/agent.ts';
+import { archivedCount } from '../core/run/archive.ts';
 import { withChange } from '../core/run/change.ts';
+import type { Run } from '../core/run/run.ts';
 import { step } from '../core/step.ts';
 import type { FoundWorktree } from '../render/found-worktree.ts';
 import type { Database } from '../storage/postgres/database.ts';
 import { createDatabaseLeases } from '../storage/postgres/lease.ts';
 import type { RunStorage } from '../storage/storage.ts';
-import { findDatabaseWorktrees } from './database-worktrees.ts';
 import { askWorkers, type WorktreeRequest } from './worktree-requests.ts';
 
 /** The worktrees on the workers of a database. Those of a worker that does not answer are as their agents left them. */
@@ -83,4 +86,38 @@ async function record(database: Database, id: string, worktrees: readonly FoundW
   if (before.status !== 'running')
     await lease.append([withChange(before, step(before, discardSignal(worktrees, database.clock.now())))]);
   await lease.release();
+}
+
+/** The worktrees of the runs of a database, or of one run, as their agents left them. They are on the workers. */
+async function findDatabaseWorktrees({ runs, journal }: RunStorage, run?: string): Promise<readonly FoundWorktree[]> {
+  const listed =
+    run === undefined ? (await runs.list('summaries')).filter(({ kind }) => kind === 'run') : [{ id: run }];
+  const found: FoundWorktree[] = [];
+  for (const { id } of listed) {
+    const { run: observed } = await runs.observe(id);
+    const archived = archivedCount(observed) === 0 ? [] : await readArchivedAgents(journal, id, observed.seq);
+    for (const agent of [...archived, ...observed.agents]) found.push(...toFound(id, agent));
+    found.push(...toFoundClone(observed));
+  }
+  return found;
+}
+
+function toFound(run: string, { id, worktree, node: home }: Agent): readonly FoundWorktree[] {
+  if (worktree === null || worktree.kind === 'wanted') return [];
+  const { path, branch } = worktree;
+  const place = { run, agent: id, path, branch, problem: null, ...(home !== null && { worker: home }) };
+  if (worktree.kind === 'made') return [{ ...place, holds: 'in_use', commits: 0, dirty: false }];
+  const { kept, commits, dirty } = worktree;
+  return kept ? [{ ...place, holds: 'work', commits, dirty }] : [];
+}
+
+/** The clone that the agents of a run work in, as it was when the run came to rest. */
+function toFoundClone({ id: run, workspace, agents }: Run): readonly FoundWorktree[] {
+  if (workspace === null || workspace.place === null) return [];
+  const { path, branch } = workspace.place;
+  const home = agents.find(({ id }) => id === 'main')?.node ?? null;
+  const place = { run, agent: 'main', path, branch, problem: null, ...(home !== null && { worker: home }) };
+  if (workspace.kind !== 'left') return [{ ...place, holds: 'in_use', commits: 0, dirty: false }];
+  const { kept, commits, dirty } = workspace.content;
+  return kept ? [{ ...place, holds: 'work', commits, dirty }] : [];
 }

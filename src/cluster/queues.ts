@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type * as dbos from '@dbos-inc/dbos-sdk';
 import type { DBOSClient } from '@dbos-inc/dbos-sdk';
 import type { ClientBase, PoolClient } from 'pg';
 import type { Options } from '../core/options/options.ts';
 import type { WorktreeTransfer } from '../core/turns/worktree-turns.ts';
 import { errorMessageOf } from '../errors.ts';
-import { type Database, openDatabase, soundsUnreachable } from '../storage/postgres/database.ts';
+import { type Database, explainMissing, openDatabase, soundsUnreachable } from '../storage/postgres/database.ts';
 import type { RemoteTurn } from '../storage/postgres/remote-turn-rows.ts';
 import { DBOS_SCHEMA, SCHEMA_VERSION } from '../storage/postgres/schema.ts';
-import { loadDbos } from './load-dbos.ts';
 
 /*
  * What Raymond needs of DBOS: durable queues, each entry of which one worker takes, and takes again after a crash.
@@ -233,3 +233,7 @@ const nothing = (): void => {};
 
 /** The log of DBOS is for its developers. */
 const SILENT = { info: nothing, debug: nothing, warn: nothing, error: nothing };
+
+/** Loads DBOS, which is installed only by those who use a database. */
+export const loadDbos = (): Promise<typeof dbos> =>
+  import('@dbos-inc/dbos-sdk').catch((cause) => Promise.reject(explainMissing('@dbos-inc/dbos-sdk', cause)));

@@ -18,9 +18,9 @@ import {
 } from '../storage/postgres/remote-turn-rows.ts';
 import { FoundCosts } from './lost-costs.ts';
 import type { TurnElsewhere } from './lost-nodes.ts';
+import { spreadWorktree } from './placements.ts';
 import type { QueuedTurn } from './queues.ts';
 import type { RemoteTurns } from './remote-turns.ts';
-import { spreadWorktree } from './spread-worktree.ts';
 
 /** The facts about a run when a node starts to drive it. */
 export interface TravellingRunStart extends Pick<QueuedTurn, 'retry' | 'generation'> {

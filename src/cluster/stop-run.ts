@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { requestStop, type StopOutcome, type StopRequest } from '../app/stop.ts';
 import { withChange } from '../core/run/change.ts';
 import type { Step } from '../core/run/event.ts';
-import { isLive } from '../core/run/observed-status.ts';
 import type { Run } from '../core/run/run.ts';
+import { isLive } from '../core/run/status.ts';
 import { step } from '../core/step.ts';
 import { LeaseLostError, RunDrivenError } from '../storage/opened-run.ts';
 import type { Database } from '../storage/postgres/database.ts';
@@ -12,7 +12,7 @@ import { IS_ALIVE } from '../storage/postgres/liveness.ts';
 import { loadRunRows } from '../storage/postgres/run-rows.ts';
 import { stopIdOf } from '../storage/requests.ts';
 import type { RunStorage } from '../storage/storage.ts';
-import { describeAnswerer } from '../wiring/answerer.ts';
+import { describeAnswerer } from '../wiring/request-handler.ts';
 
 const POLL_INTERVAL_MS = 150;
 const ACKNOWLEDGE_WITHIN_MS = 3_000;

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { syncFolder } from '../disk/files.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import type { CalledWorkflow } from '../language/named-workflows.ts';
+import { noSuchRunError } from '../storage/opened-run.ts';
+import type { Database } from '../storage/postgres/database.ts';
 import { parseRow } from '../storage/postgres/parse-row.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { FileContent } from '../workflow/workflow-files.ts';
@@ -18,7 +21,7 @@ import type { WorkflowMember } from '../workflow/workflow-set.ts';
  */
 
 /** A workflow, packed. */
-export interface PackedWorkflow {
+interface PackedWorkflow {
   readonly hash: string;
   readonly archive: Buffer;
   /** Where the workflow is in the archive. */
@@ -181,4 +184,31 @@ export function relocateWorkflows(
       return [name, { ...called, path: join(folder, hash, called.path.slice(at + marker.length)) }];
     }),
   );
+}
+
+/** Puts the workflows of runs where they can be read, in a folder that is removed at the end. */
+export class UnpackedWorkflows {
+  private readonly database: Database;
+  private root: string | undefined;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Unpacks the workflow of a run, as it was when the run started. */
+  async find(run: string): Promise<{ readonly path: string; readonly root: string }> {
+    const [row] = await this.database.query<{ hash: string; path: string; archive: Buffer }>(
+      `select workflow as hash, workflow_path as path, bytes as archive from raymond.runs
+       join raymond.blobs on key = 'workflow/' || workflow where id = $1`,
+      [run],
+    );
+    if (row === undefined) throw noSuchRunError(run);
+    this.root ??= mkdtempSync(join(tmpdir(), 'raymond-workflows-'));
+    const path = await unpackWorkflow(this.root, row.hash, row.path, async () => row.archive);
+    return { path, root: join(this.root, row.hash) };
+  }
+
+  close(): void {
+    if (this.root !== undefined) rmSync(this.root, { recursive: true, force: true });
+  }
 }

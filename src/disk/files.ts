@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { copyFile, type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCodeOf } from '../errors.ts';
-import { diskError, NO_FOLDERS } from './disk-error.ts';
+import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
 
 /** The mode of all folders that Raymond makes: prompts and answers may hold secrets, so only the user may read them. */
 export const PRIVATE_FOLDER_MODE = 0o700;
@@ -76,7 +75,7 @@ export function readRegularFile(file: string): string {
 }
 
 /** How a file is replaced. */
-export interface ReplaceOptions {
+interface ReplaceOptions {
   readonly durable?: boolean | undefined;
   /** Part of the temporary file's name, where several processes may replace the same file. */
   readonly writer?: number;
@@ -192,4 +191,58 @@ export async function withFile<T>(file: string, flags: string, use: (handle: Fil
   } finally {
     await handle.close();
   }
+}
+
+/** The code of a refusal for which the system has none: the place is there, but takes no new folders. */
+const NO_FOLDERS = 'NO_FOLDERS';
+
+const DISK_ERRORS: Readonly<Record<string, readonly [reason: string, cure: string]>> = {
+  ENOSPC: ['no space is left on the disk', 'Free some space'],
+  EDQUOT: ['your disk quota is used up', 'Free some space'],
+  EFBIG: ['files may not become that large', 'Raise the limit with `ulimit -f`'],
+  ENOENT: ['the folder it belongs in is gone', 'Put the folder back'],
+  EROFS: ['the file system is read-only', 'Make it writable, or work in another folder'],
+  EACCES: ['permission was denied', 'Give yourself the right to write there, or work in another folder'],
+  EPERM: ['permission was denied', 'Give yourself the right to write there, or work in another folder'],
+  EEXIST: ['there is a file where a folder should be', 'Move the file away'],
+  ENOTDIR: ['there is a file where a folder should be', 'Move the file away'],
+  [NO_FOLDERS]: ['the system makes no folders there', 'Work in another folder'],
+  EIO: ['the disk reported an error', 'Check the disk'],
+  ENOTSUP: ['the file system has no hard links', 'Work on another file system'],
+  EMFILE: ['too many files are open', 'Raise the limit with `ulimit -n`'],
+  ENFILE: ['too many files are open', 'Raise the limit with `ulimit -n`'],
+};
+
+/** Explains what the file system refused. `next` says what is kept and how to continue once the cause is removed. */
+export function diskError(what: string, cause: unknown, next: string, exitCode: number = EXIT.usage): RaymondError {
+  const message = errorMessageOf(cause);
+  const [reason, cure] = DISK_ERRORS[errorCodeOf(cause)] ?? [message, 'Fix this'];
+  return new RaymondError(`${what}: ${reason}.`, { exitCode, hint: `${cure}, ${next}`, cause });
+}
+
+/** The uid that this process makes files with; null on systems without owners. */
+export const currentUid = (): number | null => process.geteuid?.() ?? null;
+
+/** The uid of another user who owns this file or folder; null if it is ours, does not exist or may not be looked at. */
+export function findForeignOwner(path: string): number | null {
+  const uid = currentUid();
+  if (uid === null) return null;
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined || stats.uid === uid ? null : stats.uid;
+  } catch {
+    return null;
+  }
+}
+
+/** Names a user for a message; one that the system does not list is `user 1000`. */
+export function describeUser(uid: number): string {
+  try {
+    const line = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .find((entry) => entry.split(':')[2] === String(uid));
+    const name = line?.split(':')[0];
+    if (name) return name;
+  } catch {}
+  return uid === 0 ? 'root' : `user ${uid}`;
 }

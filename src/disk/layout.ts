@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { fillInRun, type WorkFolders } from '../core/run/work-folders.ts';
 import type { TurnRef } from '../core/turns/due.ts';
-import { listFoldersUp, readGitPlace } from '../git-repository.ts';
+import { listFoldersUp, readGitPlace, readPathFile, realPathOf } from '../git-repository.ts';
 import { stem } from '../language/state-names.ts';
-import { statIfAllowed } from './files.ts';
-import { currentUid } from './folder-owner.ts';
-import { findProjectOfWorktree } from './project-worktrees.ts';
+import { currentUid, statIfAllowed } from './files.ts';
 
 /** The paths of everything that Raymond keeps on disk. Nothing is made or read here. */
 export interface FolderLayout {
@@ -163,3 +161,25 @@ export async function resolveDebugFolder(layout: FolderLayout, run: string, star
 /** True if a folder with this name is the debug folder of a run. */
 export const isDebugFolderOf = (run: string, name: string): boolean =>
   name.startsWith(run) && /^_\d{8}_\d{6}$/.test(name.slice(run.length));
+
+/** The name of the folder with the worktrees of a project: people can read it, and no other project has it. */
+export function projectFolderName(project: string): string {
+  const real = realPathOf(project);
+  const hash = createHash('sha256').update(real).digest('hex').slice(0, 8);
+  const name = basename(real).replace(/[^\p{L}\p{N}._-]/gu, '-');
+  return `${[...name].slice(0, 40).join('')}-${hash}`;
+}
+
+/**
+ * The project whose run made a worktree: `PROJECT-HASH/RUN/AGENT`. Undefined for any other folder. A worktree names its repository in a file
+ * that its agent can write, but only the real one has the hash.
+ */
+function findProjectOfWorktree(folder: string): string | undefined {
+  const name = basename(dirname(dirname(folder)));
+  if (!/-[0-9a-f]{8}$/.test(name)) return undefined;
+  const gitFolder = readPathFile(join(folder, '.git'), folder, 'gitdir: ');
+  if (gitFolder === null) return undefined;
+  // PROJECT/.git/worktrees/NAME
+  const project = dirname(dirname(dirname(gitFolder)));
+  return projectFolderName(project) === name ? project : undefined;
+}

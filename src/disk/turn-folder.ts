@@ -3,8 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { TurnRef } from '../core/turns/due.ts';
 import { errorCodeOf } from '../errors.ts';
-import { diskError } from './disk-error.ts';
-import { makePrivateFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from './files.ts';
+import { diskError, makePrivateFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from './files.ts';
 import type { FolderLayout } from './layout.ts';
 
 /**

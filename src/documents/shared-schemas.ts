@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Phase } from '../core/run/agent.ts';
-import type { ObservedStatus, OwnerState } from '../core/run/observed-status.ts';
 import { QUOTA_STATUSES } from '../core/run/quota.ts';
 import { END_STATUSES } from '../core/run/run.ts';
+import type { ObservedStatus, OwnerState } from '../core/run/status.ts';
 
 /*
  * Schemas describe documents as they are emitted: names in snake_case, money in dollars, times in ISO 8601. Only the server, the MCP

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from './clock.ts';
 import type { EndResult } from './command.ts';
 import { findMarkedProcesses, findTurnProcesses, mayStillBegin } from './marker.ts';
-import type { ProcessEntry } from './process-entry.ts';
-import { isSameProcess } from './process-table.ts';
+import { isSameProcess, type ProcessEntry } from './process-table.ts';
 import { endAllOnWindows, endOnWindows } from './windows.ts';
 
 /** How long a process usually has to exit after a signal. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { ProcessEntry } from './process-entry.ts';
-import { LINUX, processEntry, processTable } from './process-table.ts';
+import { LINUX, type ProcessEntry, processEntry, processTable } from './process-table.ts';
 import { claimStart, readClaim, recordedWrapper, type WrapperRecord } from './turn-files.ts';
 import { isRunningOnWindows } from './windows.ts';
 

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { monotonicMs } from './clock.ts';
 import { MARKER_VARIABLE, type NotStarted, type ProcessCommand, type StartedCommand } from './command.ts';
 import { readyMarker } from './marker.ts';
-import { procStart } from './proc.ts';
+import { procStart } from './process-table.ts';
 import { canSeeMarkers, exitOf, makeOutputFiles, startCommand, toNotStarted, toProcessExit } from './start.ts';
 import { readClaim } from './turn-files.ts';
 import { lineForWrapper, type WaitingWrapper, wrapLater } from './wrapper.ts';

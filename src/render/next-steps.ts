@@ -1,8 +1,8 @@
 import { findWantedWorkers } from '../core/answers/tag-combination.ts';
 import { type Agent, recordedTurn, turnFileOf } from '../core/run/agent.ts';
 import { microsToUsd } from '../core/run/ledger.ts';
-import type { ObservedStatus, OwnerInfo } from '../core/run/observed-status.ts';
 import type { Run } from '../core/run/run.ts';
+import type { ObservedStatus, OwnerInfo } from '../core/run/status.ts';
 import { isCutShort } from '../core/signals/resumed.ts';
 import { findTurnWait, type TurnWait, turnTrafficOf } from '../core/turns/turn-wait.ts';
 import { formatAgentLabel } from './agent-labels.ts';

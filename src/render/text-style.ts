@@ -1,5 +1,5 @@
 import { inspect, styleText } from 'node:util';
-import type { ObservedStatus } from '../core/run/observed-status.ts';
+import type { ObservedStatus } from '../core/run/status.ts';
 
 const TEXT_STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan', 'inverse'] as const;
 

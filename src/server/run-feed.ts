@@ -1,6 +1,5 @@
 import { followSteps, type RunStep, readSteps } from '../app/follow-run.ts';
-import type { TurnDelta } from '../app/turns/turn-delta.ts';
-import { TurnDeltas } from '../app/turns/turn-deltas.ts';
+import { type TurnDelta, TurnDeltas } from '../app/turns/turn-deltas.ts';
 import { createEventDocument, createLogEntryDocument } from '../documents/event-document.ts';
 import type { StepDocument, TurnDeltaDocument, TurnDeltasDocument } from '../documents/types.ts';
 import { keyOfRun, type ServedRun } from './journal-pages.ts';

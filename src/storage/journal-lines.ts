@@ -4,8 +4,7 @@ import { requireRegularFile, withFile } from '../disk/files.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { tryParseJson } from '../language/text/json.ts';
 import { newLineSplitter, readChunks } from '../process/lines.ts';
-import { addLineChecksum, type ChecksumState, checkLine } from './checksum.ts';
-import { upgradeChange } from './migrations.ts';
+import { addLineChecksum, type ChecksumState, checkLine, upgradeChange } from './run-file.ts';
 
 /** A step in the journal, the number of the owner that wrote it, and the byte range of its line. */
 export interface JournalEntry {

@@ -2,7 +2,7 @@ import { recordedTurn } from '../core/run/agent.ts';
 import type { Change } from '../core/run/change.ts';
 import type { Event } from '../core/run/event.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import type { RunStart, SavedRun } from './saved-run.ts';
+import type { RunStart, SavedRun } from './run-file.ts';
 
 /** A run that is ready to continue: from now on its processes carry this mark. */
 export type OpenedRun = SavedRun & { readonly mark: string };

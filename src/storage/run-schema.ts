@@ -5,13 +5,19 @@ import { END_STATUSES, RUN_VERSION, type Run } from '../core/run/run.ts';
 import { NO_TOKENS } from '../core/run/tokens.ts';
 import { type FailureKind, REACTIONS } from '../language/failure.ts';
 import { ASKING_PHASE_SCHEMA, PROMPT_SCHEMA as prompt } from './asking-phase.ts';
-import { checkState } from './checksum.ts';
 import { INTERRUPTION_SCHEMA, SAID_SCHEMA } from './message-schema.ts';
 import { CHANGED_FILE_SCHEMA, PINNED_CODE_SCHEMA } from './pinned-code-schema.ts';
 import { QUOTA_SCHEMA } from './quota-schema.ts';
 import { rulesSchema } from './rules-schema.ts';
-import type { RunStart, SavedRun } from './saved-run.ts';
-import { invalidStateFileError, migrateRunData, parseVersionedJson, validateWith } from './versioned-json.ts';
+import {
+  checkState,
+  invalidStateFileError,
+  migrateRunData,
+  parseVersionedJson,
+  type RunStart,
+  type SavedRun,
+  validateWith,
+} from './run-file.ts';
 import { WORKSPACE_SCHEMA, WORKTREE_SCHEMA } from './worktree-schema.ts';
 
 const count = z.number().int().nonnegative();

@@ -1,12 +1,12 @@
 import { archivedCount } from '../core/run/archive.ts';
 import type { Ledger } from '../core/run/ledger.ts';
-import { type AgentStatus, type ObservedStatus, type OwnerInfo, observeAgent } from '../core/run/observed-status.ts';
 import { ledgerOf, type Run } from '../core/run/run.ts';
+import { type AgentStatus, type ObservedStatus, type OwnerInfo, observeAgent } from '../core/run/status.ts';
 import { isCutShort } from '../core/signals/resumed.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { nearest } from '../language/text/nearest.ts';
 import { noSuchRunError } from './opened-run.ts';
-import type { JournalCoverage } from './saved-run.ts';
+import type { JournalCoverage } from './run-file.ts';
 
 /** A run as seen from outside. `owner` is null unless the run is marked as running and has an owner on record. */
 export interface ObservedRun {

@@ -1,6 +1,5 @@
 import { monotonicMs } from '../process/clock.ts';
-import type { SavedRun } from './saved-run.ts';
-import { serializeSavedRun } from './serialize-run.ts';
+import { type SavedRun, serializeSavedRun } from './run-file.ts';
 
 /** Writing the state file may take up to a twentieth of the time, so a large one is written less often. */
 const INTERVAL_FACTOR = 20;

@@ -4,8 +4,8 @@ import type { Run } from '../core/run/run.ts';
 import type { TurnRef } from '../core/turns/due.ts';
 import type { Clock } from '../process/clock.ts';
 import type { FoundRequest, InboxRequest, PendingRequest, RequestOutcome } from './requests.ts';
+import type { JournalCoverage, JournalPosition } from './run-file.ts';
 import type { HalfRemovedRuns, ObservedRun, RunSummary, RunUsage, UnreadableRun } from './run-summary.ts';
-import type { JournalCoverage, JournalPosition } from './saved-run.ts';
 
 /*
  * The storage port. Runs are kept in the files of a folder or in a database; everything else works with these interfaces. What anyone

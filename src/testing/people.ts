@@ -8,7 +8,7 @@ import { findHandedFilesProblem } from '../language/ask.ts';
 import { listAskingAgents } from '../render/questions.ts';
 import { type AsksByState, choosePersonAnswer, type PersonAnswer } from '../scenario/asks.ts';
 import { type AnswerPlace, putAnswer } from '../storage/answers.ts';
-import { guessMime } from '../wiring/mime.ts';
+import { guessMime } from '../wiring/handed-files.ts';
 import { createAnswerSource } from '../wiring/request-handler.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { isFolderName } from '../scenario/answer-schema.ts';
 import type { TestSpec } from '../scenario/test-spec.ts';
-import { writeInsideFolder } from '../turns/replay/write-inside-folder.ts';
+import { writeInsideFolder } from '../turns/replay/canned-turn.ts';
 
 /** Temporary folders for tests, each with a `.raymond` of its own so that nothing is shared. */
 export interface SandboxFolders {

@@ -5,10 +5,6 @@ import { type Edge, isPossibleTransition } from '../graph/graph.ts';
 import { isPrompt } from '../language/state-names.ts';
 import type { LintFinding } from '../lint/lint.ts';
 import type { CannedOutput, StateAnswers } from '../scenario/scenario.ts';
-import type { Difference, TestFindings } from './difference.ts';
-import { problemDetail } from './matchers.ts';
-import type { TestRun } from './run-scenario.ts';
-import type { TestCase } from './suite.ts';
 import {
   collectTakenTags,
   formatEdgeTarget,
@@ -16,7 +12,11 @@ import {
   readWorkflowFacts,
   type TakenTag,
   type WorkflowFacts,
-} from './taken-tags.ts';
+} from './coverage.ts';
+import type { Difference, TestFindings } from './difference.ts';
+import { problemDetail } from './matchers.ts';
+import type { TestRun } from './run-scenario.ts';
+import type { TestCase } from './suite.ts';
 
 /**
  * Compares the canned answers of a test with the states as they are now, since a replay neither reads prompts nor runs

@@ -7,7 +7,7 @@ import { followLines } from '../process/lines.ts';
 import { turnMarker } from '../process/marker.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { computeTurnCost, readCostBaseline } from './claude/cost.ts';
-import { parseClaudeBytes } from './claude/parse-event.ts';
+import { parseClaudeBytes } from './claude/event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from './claude/transcript.ts';
 import { cannedCost, REPLAY_MODEL } from './replay/output.ts';
 import type { TurnContext } from './turn-context.ts';

@@ -4,21 +4,22 @@ import type { CheckedResult, CheckedResults } from '../core/answers/checked-resu
 import type { LookedUpNames } from '../core/answers/looked-up.ts';
 import type { Answered, Failed } from '../core/signals/signal.ts';
 import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
-import { RaymondError } from '../errors.ts';
+import { EXIT, RaymondError } from '../errors.ts';
 import type { Failure } from '../language/failure.ts';
 import type { NamedFile, NamedFiles, NamedFolder, NamedFolders } from '../language/named-folders.ts';
 import type { NamedWorkflows } from '../language/named-workflows.ts';
-import type { Policy } from '../language/policy.ts';
-import type { State } from '../language/state.ts';
+import type { ChangedFile } from '../language/pinned-code.ts';
+import type { Evaluator, Policy } from '../language/policy.ts';
+import { compilePattern, type PatternMatch, type State } from '../language/state.ts';
 import { isPrompt } from '../language/state-names.ts';
 import {
   findNamedFiles,
   findNamedFolders,
   findNamedWorkflows,
   findResultTexts,
-} from '../language/tags/answer-references.ts';
+} from '../language/tags/permitted-tags.ts';
+import { matchPattern } from '../patterns/match-pattern.ts';
 import { checkResult } from '../schema/check-result.ts';
-import { matchPatterns } from './match-patterns.ts';
 import { createFolderJudge, type FolderJudge } from './permitted-folders.ts';
 import { takeFingerprint } from './progress.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -70,7 +71,7 @@ export async function answeredSignal(
 }
 
 /** An answer whose folders, files and workflows are looked up. A script is free to go anywhere, because its words are its author's: it has no `judge`. */
-export interface LookUpRequest extends Pick<ScriptTurn, 'policy' | 'evaluators' | 'cwd'> {
+interface LookUpRequest extends Pick<ScriptTurn, 'policy' | 'evaluators' | 'cwd'> {
   readonly text: string;
   readonly judge: FolderJudge | undefined;
   readonly nameWorkflows: (specs: readonly string[]) => Promise<NamedWorkflows>;
@@ -179,4 +180,34 @@ async function readInput(path: string, judge: FolderJudge): Promise<NamedFile> {
     (content) => ({ text: content }),
     (error: Error) => ({ problem: error.message }),
   );
+}
+
+/** By evaluator, whether its pattern matches a text; null for one that has no pattern. */
+export async function matchPatterns(
+  evaluators: readonly Evaluator[],
+  text: string,
+  deadlineMs?: number,
+): Promise<readonly PatternMatch[]> {
+  const matches: PatternMatch[] = [];
+  for (const evaluator of evaluators) {
+    if (evaluator.kind !== 'pattern') matches.push(null);
+    // The first one that takes too long fails the state, so that nobody asks for those after it.
+    else if (matches.includes('timeout')) matches.push('timeout');
+    else {
+      const compiled = compilePattern(evaluator.pattern);
+      // The file was checked when it was read; a pattern that has changed since and is wrong matches nothing.
+      matches.push('problem' in compiled ? false : await matchPattern(compiled, text, deadlineMs));
+    }
+  }
+  return matches;
+}
+
+/** Says that a turn would use code which the run has not seen before. */
+export class ChangedCodeError extends RaymondError {
+  readonly changed: readonly ChangedFile[];
+
+  constructor(message: string, changed: readonly ChangedFile[]) {
+    super(message, { exitCode: EXIT.paused });
+    this.changed = changed;
+  }
 }

@@ -10,8 +10,8 @@ import type { State } from '../language/state.ts';
 import type { Clock } from '../process/clock.ts';
 import { checkResult } from '../schema/check-result.ts';
 import type { Backend, ScriptRunner } from './backend.ts';
-import { ChangedCodeError } from './changed-code.ts';
 import { prepareScriptTurn, runScriptTurn } from './script-turn.ts';
+import { ChangedCodeError } from './signals.ts';
 import type { TurnContext } from './turn-context.ts';
 import { createWorktreeRunner } from './worktree-turn.ts';
 

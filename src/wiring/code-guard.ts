@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
-import { basename, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import { RaymondError } from '../errors.ts';
+import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { type EnteredWorkflow, fileInWorkflow, nameState, type RefusedWorkflow } from '../language/named-workflows.ts';
 import {
   acceptFiles,
@@ -10,18 +12,21 @@ import {
   type PinnedCode,
   type PinnedWorkflow,
 } from '../language/pinned-code.ts';
+import type { PolicyEntry } from '../language/policy.ts';
 import type { State } from '../language/state.ts';
 import { isPrompt } from '../language/state-names.ts';
-import { ChangedCodeError } from '../turns/changed-code.ts';
+import { isWorkflowTag } from '../language/transitions/index.ts';
+import { ChangedCodeError } from '../turns/signals.ts';
 import { digestAll, digestManifest, digestPrograms, digestWorkflow, isApart } from '../workflow/code-digests.ts';
+import { locateWorkflow } from '../workflow/locate.ts';
 import { ProgramFiles } from '../workflow/program-files.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowMember } from '../workflow/workflow-set.ts';
+import { type LoadedSource, readLocatedSource } from '../workflow/workflow-source.ts';
 import { resolveLinks } from '../workflow/workflow-spec.ts';
-import { listNameableWorkflows } from './nameable-workflows.ts';
 
 /** The run whose code is compared: its id, and the folder that it was started in. */
-export interface GuardedRun {
+interface GuardedRun {
   readonly id: string;
   readonly startFolder: string | null;
 }
@@ -232,3 +237,49 @@ function describeChanges(member: WorkflowMember, { files }: PinnedWorkflow, chan
   const more = sentences.length - MAX_NAMED_FILES;
   return [...sentences.slice(0, MAX_NAMED_FILES), ...(more > 0 ? [`${more} more files have changed`] : [])].join(', ');
 }
+
+/** A root with more is searched no further: what is beyond has to be named in a policy. */
+const LIMITS = { maxFolders: 2_000, withZips: true };
+const MAX_WORKFLOWS = 500;
+
+/** The finding for each workflow when it was opened; several runs of a test share one. */
+const found = new WeakMap<Workflow, Promise<readonly LoadedSource[]>>();
+
+/** The workflows below the root, if a state leaves it to its answer which one to enter; otherwise nobody has to look for them. */
+function listNameableWorkflows(workflow: Workflow): Promise<readonly LoadedSource[]> {
+  const known = found.get(workflow) ?? search(workflow);
+  found.set(workflow, known);
+  return known;
+}
+
+async function search(workflow: Workflow): Promise<readonly LoadedSource[]> {
+  if (!workflow.members().some(({ source }) => source.files.some(leavesWorkflowOpen))) return [];
+  const { root, entry, platform } = workflow;
+  // Folders with a dot are not searched, but a workflow in one may have others beside it.
+  const beside = dirname(workflow.memberOf(entry).location.root);
+  const folders = [root, ...(beside === root || !beside.startsWith(root) ? [] : [beside])];
+  const paths = new Set<string>();
+  // Most runs need none of it.
+  const { findFolders } = await import('./find-workflows.ts');
+  for (const folder of folders) for (const path of (await findFolders(folder, LIMITS)).workflows) paths.add(path);
+  const settings = { platform, resetStack: workflow.source.resetStack, variables: [] };
+  const loaded: LoadedSource[] = [];
+  for (const path of [...paths].slice(0, MAX_WORKFLOWS)) {
+    try {
+      loaded.push(await readLocatedSource(await locateWorkflow(path), settings));
+    } catch (error) {
+      // One that cannot be read cannot be entered either.
+      if (!(error instanceof RaymondError)) throw error;
+    }
+  }
+  return loaded;
+}
+
+/** True if the answer of a state may name any workflow. A state that says nothing of workflows is not asked for one. */
+function leavesWorkflowOpen(file: WorkflowSourceFile): boolean {
+  if (file.kind !== 'state') return false;
+  const { policy } = file.state.rules;
+  return policy.length === 0 ? file.text.includes('-workflow') : policy.some(isOpen);
+}
+
+const isOpen = ({ tag, target }: PolicyEntry): boolean => isWorkflowTag(tag) && target === null;

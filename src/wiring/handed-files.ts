@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
+import { extname } from 'node:path';
 import { EXIT, RaymondError } from '../errors.ts';
 import { findHandedFilesProblem, type UploadRules } from '../language/ask.ts';
 import type { Uploads } from '../storage/answers.ts';
-import { guessMime, UNKNOWN_MIME } from './mime.ts';
 
 /** The files of an answer: on disk, or in memory as a form brings them. */
 export type HandedFiles = readonly (
@@ -44,3 +44,28 @@ function mimeOf(file: HandedFiles[number]): string {
   const guessed = 'path' in file ? guessMime(file.path) : UNKNOWN_MIME;
   return guessed === UNKNOWN_MIME ? guessMime(file.name) : guessed;
 }
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv',
+  '.docx': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  '.gif': 'image/gif',
+  '.html': 'text/html',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.md': 'text/markdown',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain',
+  '.webp': 'image/webp',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.yaml': 'application/yaml',
+  '.zip': 'application/zip',
+};
+
+/** The type of a file of which nothing is known. */
+const UNKNOWN_MIME = 'application/octet-stream';
+
+/** The type of a file by its name, as far as that tells. */
+export const guessMime = (name: string): string => TYPES[extname(name).toLowerCase()] ?? UNKNOWN_MIME;

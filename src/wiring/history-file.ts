@@ -5,9 +5,8 @@ import type { FolderLayout } from '../disk/layout.ts';
 import { tryParseJson } from '../language/text/json.ts';
 import { monotonicMs } from '../process/clock.ts';
 import { HistoryCollector, type HistoryData } from '../render/run-history.ts';
-import { addStateChecksum, checkState } from '../storage/checksum.ts';
 import { createFileJournal } from '../storage/files/journal.ts';
-import type { JournalPosition } from '../storage/saved-run.ts';
+import { addStateChecksum, checkState, type JournalPosition } from '../storage/run-file.ts';
 import type { JournalReader, RunLease } from '../storage/storage.ts';
 
 /*

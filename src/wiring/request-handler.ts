@@ -1,3 +1,4 @@
+import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from '../core/command.ts';
 import type { AppliedStep } from '../core/run/change.ts';
@@ -5,6 +6,7 @@ import type { Event } from '../core/run/event.ts';
 import type { Run } from '../core/run/run.ts';
 import type { Signal } from '../core/signals/signal.ts';
 import type { AskTurn } from '../core/turns/ask-turn.ts';
+import { EXIT, RaymondError } from '../errors.ts';
 import { ASKS_FOLDER } from '../language/ask.ts';
 import type { Clock } from '../process/clock.ts';
 import { type AnswerPlace, placeUploads, removeUploads, toAskAnswer } from '../storage/answers.ts';
@@ -19,7 +21,7 @@ export interface RequestPlace extends AnswerPlace {
 }
 
 /** The dependencies of a handler. */
-export interface RequestHandlerContext {
+interface RequestHandlerContext {
   readonly lease: Pick<RunLease, 'leaseId' | 'pending' | 'settle'>;
   readonly place: RequestPlace;
   readonly run: Run;
@@ -210,3 +212,46 @@ export function createAnswerSource(
 
 /** The sender of a timeout. */
 const DEADLINE = 'deadline';
+
+/** The most characters that can be said at once. */
+const MAX_WORDS_CHARS = 200_000;
+
+// Control characters, but for line breaks and tabs, and halves of characters.
+const UNUSABLE_CHARACTERS = /[^\P{Cc}\n\t]|\p{Cs}/gu;
+
+/** A text as it is said to an agent, without control characters. Throws if there is nothing to say, or far too much. */
+export function toMessageText(text: string): string {
+  const words = text.replaceAll(/\r\n?/g, '\n').replaceAll(UNUSABLE_CHARACTERS, '').trim();
+  if (words === '')
+    throw new RaymondError('there is nothing to say: the text is empty', {
+      exitCode: EXIT.usage,
+      hint: 'Write it after the run, or - to read it from stdin.',
+    });
+  if (words.length > MAX_WORDS_CHARS)
+    throw new RaymondError(`the text has ${words.length} characters, and ${MAX_WORDS_CHARS} can be said at once`, {
+      exitCode: EXIT.usage,
+      hint: 'Put it into a file, and tell the agent where that is.',
+    });
+  return words;
+}
+
+/** The error about a run in which nobody is left who could hear anything. */
+export const endedRunError = (run: string): RaymondError =>
+  new RaymondError(`the run ${run} has ended: nobody is left to talk to`, {
+    exitCode: EXIT.usage,
+    hint: `\`raymond logs ${run}\` shows what happened.`,
+  });
+
+/** The user of this process, for records: `anna@laptop`. */
+export function describeAnswerer(env: NodeJS.ProcessEnv): string {
+  return `${findUserName(env)}@${hostname()}`;
+}
+
+/** A container may run with a user that has no name. */
+function findUserName(env: NodeJS.ProcessEnv): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return env.USER ?? env.USERNAME ?? String(process.getuid?.() ?? 'unknown');
+  }
+}

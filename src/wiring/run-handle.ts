@@ -11,12 +11,10 @@ import type { Clock } from '../process/clock.ts';
 import { EventStream } from '../render/event-stream.ts';
 import { type AnswerPlace, putAnswer, type Uploads } from '../storage/answers.ts';
 import type { StopMode } from '../storage/requests.ts';
-import { describeAnswerer } from './answerer.ts';
 import { refuseFiles } from './handed-files.ts';
 import { Notifier } from './notifier.ts';
-import type { RequestHandler } from './request-handler.ts';
+import { describeAnswerer, endedRunError, type RequestHandler, toMessageText } from './request-handler.ts';
 import type { RunContext } from './run-context.ts';
-import { endedRunError, toMessageText } from './words.ts';
 import { createWorld } from './world.ts';
 
 /** The folder, environment and observers of a run. Folder and environment are by default those of this process. */

@@ -1,19 +1,20 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { findUserConfigFolder } from '../config/user-folder.ts';
 import type { Options } from '../core/options/options.ts';
 import type { Run } from '../core/run/run.ts';
 import { RaymondError } from '../errors.ts';
-import { sourceScope, type WorkflowSourceFile } from '../graph/workflow-source.ts';
+import { sourceScope, type WorkflowSource, type WorkflowSourceFile } from '../graph/workflow-source.ts';
 import type { EnteredWorkflow, NamedWorkflow, NamedWorkflows } from '../language/named-workflows.ts';
 import type { Scope } from '../language/state-names.ts';
 import type { TurnContext, WorkflowPlace } from '../turns/turn-context.ts';
 import { MANIFEST_FILE } from '../workflow/manifest.ts';
+import { ProgramFiles } from '../workflow/program-files.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import { type FileContent, mapConcurrently } from '../workflow/workflow-files.ts';
 import type { WorkflowMember } from '../workflow/workflow-set.ts';
 import { CodeGuard } from './code-guard.ts';
-import { findFetchedFolder } from './fetched-folder.ts';
 import { applyManifestEnvironment } from './manifest-settings.ts';
-import { mentionsJoin } from './mentions-join.ts';
-import { placeWorkflowFiles } from './unpack-workflow.ts';
 
 type WorkflowAccess = Pick<
   TurnContext,
@@ -163,3 +164,38 @@ export const callLimitsOf = (
 /** Options with the folder of all workflows as an absolute path: a resume may happen elsewhere. */
 export const withAbsoluteRoot = (options: Partial<Options>, cwd: string): Partial<Options> =>
   options.root == null ? options : { ...options, root: resolve(cwd, options.root) };
+
+const MAX_CONCURRENT_WRITES = 16;
+
+/**
+ * Unpacks the files of a zip or a one-file workflow, so that scripts find what lies beside them; after a resume, files that
+ * have changed since are replaced, and programs that were added are removed.
+ */
+async function placeWorkflowFiles(folder: string, files: ReadonlyMap<string, FileContent>): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await mapConcurrently([...files], MAX_CONCURRENT_WRITES, async ([file, { bytes, executable }]) => {
+    const path = join(folder, file);
+    const current = await readFile(path).catch(() => null);
+    if (current?.equals(bytes)) return;
+    // A script may be running: it is replaced as a whole.
+    await writeFile(`${path}.new`, bytes, { mode: executable ? 0o777 : 0o666 });
+    await rename(`${path}.new`, path);
+  });
+  // A program that nobody packed is no part of the workflow.
+  for (const file of Object.keys(new ProgramFiles(folder).read()))
+    if (!files.has(file.slice(2))) await rm(join(folder, file), { force: true });
+}
+
+/** True if a state of a workflow mentions a join, or permits one: then its runs keep workers that may still be joined. */
+export const mentionsJoin = ({ files }: WorkflowSource): boolean =>
+  files.some(
+    (file) =>
+      file.kind === 'state' &&
+      (/<join\b/i.test(file.state.text) || file.state.rules.policy.some(({ tag }) => tag === 'join')),
+  );
+
+/** The folder of fetched workflows; null if the environment names no home. */
+export function findFetchedFolder(env: NodeJS.ProcessEnv): string | null {
+  const folder = findUserConfigFolder(env);
+  return folder === null ? null : join(folder, 'workflows');
+}

@@ -12,8 +12,8 @@ import {
   type PinnedWorkflow,
 } from '../language/pinned-code.ts';
 import type { Environment } from '../process/environment.ts';
-import { ChangedCodeError } from '../turns/changed-code.ts';
 import { foldersAround } from '../turns/claude/start-checks.ts';
+import { ChangedCodeError } from '../turns/signals.ts';
 import { digestOf } from '../workflow/digest.ts';
 import { type FileRule, isProgram, ProgramFiles } from '../workflow/program-files.ts';
 import { resolveLinks } from '../workflow/workflow-spec.ts';

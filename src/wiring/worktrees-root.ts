@@ -1,8 +1,7 @@
 import { dirname, join } from 'node:path';
 import { findUserStateFolder } from '../config/user-folder.ts';
 import type { Run } from '../core/run/run.ts';
-import type { FolderLayout } from '../disk/layout.ts';
-import { projectFolderName } from '../disk/project-worktrees.ts';
+import { type FolderLayout, projectFolderName } from '../disk/layout.ts';
 
 /*
  * The worktrees of a project's runs are outside of the project, where its test runners and searches do not find them. A run remembers

@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, renameSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readArchivedAgents } from '../../src/app/archived-agents.ts';
+import { readArchivedAgents } from '../../src/app/status.ts';
 import { layoutOf } from '../../src/disk/layout.ts';
 import { createFileJournal } from '../../src/storage/files/journal.ts';
 import { createFileLeases } from '../../src/storage/files/lease.ts';

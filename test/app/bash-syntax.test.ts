@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addBashSyntaxErrors } from '../../src/app/workflows/bash-syntax.ts';
+import { addBashSyntaxErrors } from '../../src/app/workflows/lint-workflow.ts';
 import { lintSource } from '../../src/lint/lint.ts';
 import { sourceOf } from '../lint/source-of.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { refuseSkippingAsRoot } from '../../src/app/config/claude-options.ts';
+import { refuseSkippingAsRoot } from '../../src/app/config/run-settings.ts';
 import { resumeRun } from '../../src/app/resume.ts';
 import { openWorkflow, runWorkflow } from '../../src/app/start.ts';
 import { DEFAULT_OPTIONS, type Options } from '../../src/core/options/options.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { PinnedCode } from '../../src/language/pinned-code.ts';
-import { ChangedCodeError } from '../../src/turns/changed-code.ts';
+import { ChangedCodeError } from '../../src/turns/signals.ts';
 import { hasSettings, SettingsGuard, withSettings } from '../../src/wiring/settings-guard.ts';
 
 const NO_CODE_YET: PinnedCode = { workflows: {}, listed: {} };

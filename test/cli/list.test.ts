@@ -6,8 +6,8 @@ import { listRuns } from '../../src/app/library.ts';
 import { renderRunTable } from '../../src/cli/reports/run-table.ts';
 import { createColorizer } from '../../src/render/text-style.ts';
 import { widthOf } from '../../src/render/text-width.ts';
+import { serializeSavedRun } from '../../src/storage/run-file.ts';
 import { parseSavedRun } from '../../src/storage/run-schema.ts';
-import { serializeSavedRun } from '../../src/storage/serialize-run.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 

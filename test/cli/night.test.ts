@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { layoutOf } from '../../src/disk/layout.ts';
-import { addStateChecksum } from '../../src/storage/checksum.ts';
+import { addStateChecksum } from '../../src/storage/run-file.ts';
 import { newCliProject } from './cli-project.ts';
 import { startOwnerIn, waiting, writeWorkflow } from './owners.ts';
 

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runWorkflow } from '../../src/app/start.ts';
-import { signAsUser } from '../../src/app/trust/user-key.ts';
+import { signAsUser } from '../../src/app/trust/run-seal.ts';
 import { eventually } from '../process/turns.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 

@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
 import { findRaymondFolder } from '../../src/disk/layout.ts';
-import { addStateChecksum } from '../../src/storage/checksum.ts';
+import { addStateChecksum } from '../../src/storage/run-file.ts';
 import { git } from '../git.ts';
 import { worktreesFolder } from '../worktrees-folder.ts';
 import { type CliProject, type CommandResult, newCliProject } from './cli-project.ts';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createConversationCopies } from '../../src/cluster/conversation-rows.ts';
 import { FoundCosts } from '../../src/cluster/lost-costs.ts';
+import { createConversationCopies } from '../../src/cluster/node-run.ts';
 import { findPlacement } from '../../src/cluster/placements.ts';
 import { unpackWorkflow } from '../../src/cluster/workflow-archive.ts';
 import type { Database } from '../../src/storage/postgres/database.ts';

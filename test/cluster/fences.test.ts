@@ -1,8 +1,8 @@
 import type { QueryResultRow } from 'pg';
 import { expect, test } from 'vitest';
-import { createConversationCopies } from '../../src/cluster/conversation-rows.ts';
 import { LostNodes } from '../../src/cluster/lost-nodes.ts';
 import { acquireNodeName, type NodeName } from '../../src/cluster/node-name.ts';
+import { createConversationCopies } from '../../src/cluster/node-run.ts';
 import { QueueClient } from '../../src/cluster/queues.ts';
 import { RemoteTurns } from '../../src/cluster/remote-turns.ts';
 import { RemoteWorld } from '../../src/cluster/remote-world.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createConversationCopies } from '../../src/cluster/conversation-rows.ts';
+import { createConversationCopies } from '../../src/cluster/node-run.ts';
 import { type Database, openDatabase } from '../../src/storage/postgres/database.ts';
 import type { Fleet } from './fleet.ts';
 import { useFleet } from './use-fleet.ts';

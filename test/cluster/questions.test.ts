@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { RunPlace } from '../../src/app/launcher.ts';
 import { openDatabaseStorage } from '../../src/cluster/database-storage.ts';
 import { loadRunRows } from '../../src/storage/postgres/run-rows.ts';
-import { serializeSavedRun } from '../../src/storage/serialize-run.ts';
+import { serializeSavedRun } from '../../src/storage/run-file.ts';
 import type { Ended, Fleet } from './fleet.ts';
 import { useFleet } from './use-fleet.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { reassignRuns } from '../../src/cluster/assign-run.ts';
 import { QueueClient } from '../../src/cluster/queues.ts';
-import { reassignRuns } from '../../src/cluster/reassign-runs.ts';
 import type { Fleet } from './fleet.ts';
 import { useFleet } from './use-fleet.ts';
 

@@ -4,8 +4,7 @@ import { type AnswerContext, interpretAnswer } from '../../src/core/answers/answ
 import { fileInWorkflow, workflowNameOf } from '../../src/language/named-workflows.ts';
 import type { PolicyEntry } from '../../src/language/policy.ts';
 import type { AnswerProblemKind } from '../../src/language/problem.ts';
-import { findNamedFolders } from '../../src/language/tags/answer-references.ts';
-import type { ResolvedTag } from '../../src/language/tags/permitted-tags.ts';
+import { findNamedFolders, type ResolvedTag } from '../../src/language/tags/permitted-tags.ts';
 import { isWorkflowTag, startsWorkers, TAG_NAMES, TRANSITIONS } from '../../src/language/transitions/index.ts';
 import { anyText, contextOf, entryOf, goOf, payloadEntry, SCOPE, scopeOf } from './builders.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { deriveObservedStatus, isFinished, isLive, type ObservedStatus } from '../../src/core/run/observed-status.ts';
 import { END_STATUSES } from '../../src/core/run/run.ts';
+import { deriveObservedStatus, isFinished, isLive, type ObservedStatus } from '../../src/core/run/status.ts';
 
 const RUNNING = { status: 'running', stop: null } as const;
 

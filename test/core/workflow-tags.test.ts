@@ -5,7 +5,7 @@ import { getAgent, type Run } from '../../src/core/run/run.ts';
 import { promptVariables } from '../../src/core/run/variables.ts';
 import { step } from '../../src/core/step.ts';
 import type { EnteredWorkflow, NamedWorkflows } from '../../src/language/named-workflows.ts';
-import { findNamedWorkflows } from '../../src/language/tags/answer-references.ts';
+import { findNamedWorkflows } from '../../src/language/tags/permitted-tags.ts';
 import { contextOf, entryOf, scopeOf } from './builders.ts';
 import { startRun } from './run-driver.ts';
 

@@ -4,7 +4,7 @@ import type { Event } from '../../src/core/run/event.ts';
 import { getAgent, newRun, type Run } from '../../src/core/run/run.ts';
 import { step } from '../../src/core/step.ts';
 import { due } from '../../src/core/turns/due.ts';
-import { findNamedFolders } from '../../src/language/tags/answer-references.ts';
+import { findNamedFolders } from '../../src/language/tags/permitted-tags.ts';
 import { renderTemplate } from '../../src/language/text/template.ts';
 import type { Workflow } from '../../src/workflow/workflow.ts';
 import { CWD } from './example.ts';

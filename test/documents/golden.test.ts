@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openFiles } from '../../src/app/open-files.ts';
 import { TOOLS } from '../../src/mcp/mcp-server.ts';
-import { QUESTION_TOOLS } from '../../src/mcp/question-tools.ts';
+import { QUESTION_TOOLS } from '../../src/mcp/run-tools.ts';
 import { writeWorkflow } from '../cli/owners.ts';
 import { startTestServer } from '../server/test-server.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addBashSyntaxErrors } from '../../src/app/workflows/bash-syntax.ts';
+import { addBashSyntaxErrors } from '../../src/app/workflows/lint-workflow.ts';
 import { lintSource } from '../../src/lint/lint.ts';
 import { RULES } from '../../src/lint/rules/index.ts';
 import { readRuleExamples } from './docs.ts';

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { processEntry } from '../../src/process/process-table.ts';
-import { parsePs } from '../../src/process/ps.ts';
+import { parsePs, processEntry } from '../../src/process/process-table.ts';
 import { awake, go, shell, start, useTurns, WAIT_FOR_GO, wordsIn } from './turns.ts';
 
 const { newTurn } = useTurns();

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runWorkflow } from '../../src/app/start.ts';
-import { signAsUser } from '../../src/app/trust/user-key.ts';
+import { signAsUser } from '../../src/app/trust/run-seal.ts';
 import { type CliProject, newCliProject } from '../cli/cli-project.ts';
 import { git } from '../git.ts';
 

@@ -1,7 +1,7 @@
 import type { Event } from '../../src/core/run/event.ts';
 import type { FolderLayout } from '../../src/disk/layout.ts';
 import { createFileJournal } from '../../src/storage/files/journal.ts';
-import type { JournalPosition } from '../../src/storage/saved-run.ts';
+import type { JournalPosition } from '../../src/storage/run-file.ts';
 
 /** Reads the events of a run in files, each with its step and the position after it. */
 export async function* readEvents(

@@ -1,4 +1,4 @@
-import { addLineChecksum } from '../../src/storage/checksum.ts';
+import { addLineChecksum } from '../../src/storage/run-file.ts';
 
 /** A line of a journal that was changed on purpose, with the checksum that belongs to it now. */
 export function resealLine(line: string): string {

@@ -2,15 +2,15 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { readArchivedAgents } from '../../src/app/archived-agents.ts';
 import { streamRunEvents } from '../../src/app/run-files.ts';
+import { readArchivedAgents } from '../../src/app/status.ts';
 import { withChange } from '../../src/core/run/change.ts';
 import type { Event } from '../../src/core/run/event.ts';
 import { step } from '../../src/core/step.ts';
 import type { TurnRef } from '../../src/core/turns/due.ts';
 import { splitChunks } from '../../src/process/lines.ts';
 import { HistoryCollector } from '../../src/render/run-history.ts';
-import type { JournalPosition } from '../../src/storage/saved-run.ts';
+import type { JournalPosition } from '../../src/storage/run-file.ts';
 import {
   afterStep,
   JOURNAL_START,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Event } from '../../src/core/run/event.ts';
-import { describeAgentPositions } from '../../src/testing/agent-positions.ts';
+import { describeAgentPositions } from '../../src/testing/evaluate.ts';
 
 /** An event with what matters here. */
 const eventOf = (kind: Event['kind'], agent: string, state: string, more: object = {}): Event =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
-import { listCannedActions } from '../../src/turns/replay/canned-actions.ts';
+import { listCannedActions } from '../../src/turns/replay/output.ts';
 
 test('a folder of an answer is created by a command, as Claude Code does', () => {
   const { answers: parts } = readScenario('a.yaml', 'answers: { START: { write: { inbox/: , a.txt: b } } }', {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Evaluator } from '../../src/language/policy.ts';
-import { matchPatterns } from '../../src/turns/match-patterns.ts';
+import { matchPatterns } from '../../src/turns/signals.ts';
 
 const patternOf = (pattern: string): Evaluator => ({
   kind: 'pattern',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runWorkflow } from '../../src/app/start.ts';
 import type { Event, Printed } from '../../src/core/run/event.ts';
-import { parseClaudeLine } from '../../src/turns/claude/parse-event.ts';
+import { parseClaudeLine } from '../../src/turns/claude/event.ts';
 import { createClaudePrintReader } from '../../src/turns/claude/prints.ts';
 import { PrintReporter } from '../../src/turns/print-reporter.ts';
 import { runScriptTurn } from '../../src/turns/script-turn.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/core/run/run.ts';
 import type { FailureKind } from '../../src/language/failure.ts';
 import type { CannedFailureName } from '../../src/scenario/scenario.ts';
-import { parseClaudeLine } from '../../src/turns/claude/parse-event.ts';
+import { parseClaudeLine } from '../../src/turns/claude/event.ts';
 import {
   logLines,
   type ObservedHandle,

@@ -6,7 +6,7 @@ import { resumeRun } from '../../src/app/resume.ts';
 import { runWorkflow } from '../../src/app/start.ts';
 import type { Event } from '../../src/core/run/event.ts';
 import { hasOwnName } from '../../src/language/environment-names.ts';
-import { addStateChecksum } from '../../src/storage/checksum.ts';
+import { addStateChecksum } from '../../src/storage/run-file.ts';
 
 /** Prints its environment to a file, and starts the programs that obey variables. */
 const WORKER = `#!/bin/bash

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stagger } from '../../src/turns/stagger.ts';
+import { stagger } from '../../src/turns/claude/protocol.ts';
 
 test('starts are released in order, one by one: several at once would compete for one settings file', async () => {
   const goAhead = stagger(20);

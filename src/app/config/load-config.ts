@@ -1,12 +1,15 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Config, findRiskySettings, openConfig, type RiskySetting } from '../../config/config.ts';
 import type { ConfigLayers } from '../../config/effective-settings.ts';
+import { CONFIG_SCHEMA_FILE, configTemplate } from '../../config/template.ts';
 import { isTrustedConfig } from '../../config/trust-list.ts';
 import { findUserConfigFolder } from '../../config/user-folder.ts';
 import type { Options } from '../../core/options/options.ts';
 import { overlaySettings, type Settings, splitSettings, type ViewOptions } from '../../core/options/view-options.ts';
+import { createFile, diskError, makePrivateFolder, replaceFile } from '../../disk/files.ts';
 import { findLayout } from '../../disk/layout.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
+import { readPublishedSchema } from '../../package-files.ts';
 import { normalizeTrustedPath, readTrustList, refuseForeignSettings } from '../trust/trust-store.ts';
 
 /** The config that applies where one stands: the user's file, and over it that of the project. */
@@ -83,3 +86,23 @@ export const untrustedConfigError = (file: string, settings: readonly string[]):
       hint: 'Read the file. Then trust it as it is with `raymond trust`, or remove these lines.',
     },
   );
+
+/** Writes a config file that explains every option, and returns its path. An existing one is left unchanged. */
+export async function writeConfig(cwd: string): Promise<string> {
+  const file = findConfigFile(cwd);
+  await makePrivateFolder(dirname(file));
+  const isNew = await createFile(file, configTemplate()).catch((cause) => throwDiskProblem(file, cause));
+  if (isNew) {
+    const schema = join(dirname(file), CONFIG_SCHEMA_FILE);
+    await replaceFile(schema, readPublishedSchema('config')).catch((cause) => throwDiskProblem(schema, cause));
+    return file;
+  }
+  throw new RaymondError(`There already is a config file: ${file}`, {
+    exitCode: EXIT.usage,
+    hint: 'It was left unchanged. `raymond config` shows its settings. To start over, move it away first.',
+  });
+}
+
+function throwDiskProblem(file: string, cause: unknown): never {
+  throw diskError(`${file} cannot be written`, cause, 'then try again.');
+}

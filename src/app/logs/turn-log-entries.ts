@@ -4,7 +4,7 @@ import { splitChunks } from '../../process/lines.ts';
 import type { LogEntry } from '../../render/turn-renderer.ts';
 import type { OutputChunk, RunStorage, TurnStream } from '../../storage/storage.ts';
 import { createActivityReader } from '../../turns/claude/activity.ts';
-import { parseClaudeBytes } from '../../turns/claude/parse-event.ts';
+import { parseClaudeBytes } from '../../turns/claude/event.ts';
 
 /** The output of a turn, and how to show it. */
 export interface TurnLog {

@@ -6,11 +6,10 @@ import type { FailureKind } from '../../language/failure.ts';
 import { isPrompt } from '../../language/state-names.ts';
 import { explainInvalidPath } from '../../scenario/answer-schema.ts';
 import type { CannedFailureName } from '../../scenario/scenario.ts';
+import { parseClaudeLine } from '../../turns/claude/event.ts';
 import { FilesWritten } from '../../turns/claude/files-written.ts';
-import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, type Transcript } from '../../turns/claude/transcript.ts';
-import type { RecordedSummary } from './summaries.ts';
-import type { RecordedTurn } from './visits.ts';
+import type { RecordedSummary, RecordedTurn } from './visits.ts';
 
 /** An answer as it is written into a scenario file. */
 export type RecordedAnswer = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { currentUid, describeUser, findForeignOwner } from '../../disk/folder-owner.ts';
+import { currentUid, describeUser, findForeignOwner } from '../../disk/files.ts';
 import { findRaymondFolder } from '../../disk/layout.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { normalizeTrustedPath, readTrustList } from './trust-store.ts';

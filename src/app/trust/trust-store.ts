@@ -11,9 +11,7 @@ import {
   type TrustList,
 } from '../../config/trust-list.ts';
 import { findUserConfigFolder } from '../../config/user-folder.ts';
-import { diskError } from '../../disk/disk-error.ts';
-import { makePrivateFolder, replaceFile } from '../../disk/files.ts';
-import { describeUser, findForeignOwner } from '../../disk/folder-owner.ts';
+import { describeUser, diskError, findForeignOwner, makePrivateFolder, replaceFile } from '../../disk/files.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../../errors.ts';
 
 /** The file with everything that the user has trusted; null if the environment names no home. */

@@ -2,7 +2,7 @@ import { type TurnRef, turnRefOf } from '../../core/turns/due.ts';
 import type { PastTurn, ShownAnswer, StateTurns, TurnsByState } from '../../drawing/state-turns.ts';
 import { isPrompt } from '../../language/state-names.ts';
 import type { OutputChunk } from '../../storage/storage.ts';
-import { parseClaudeBytes } from '../../turns/claude/parse-event.ts';
+import { parseClaudeBytes } from '../../turns/claude/event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from '../../turns/claude/transcript.ts';
 
 /** The answer is in the last lines of a turn's output, so no more of it is read. */

@@ -1,12 +1,11 @@
 import { recordedTurn, turnFileOf } from '../../core/run/agent.ts';
 import type { Event } from '../../core/run/event.ts';
-import { isLive } from '../../core/run/observed-status.ts';
+import { isLive } from '../../core/run/status.ts';
 import { type TurnRef, turnRefOf } from '../../core/turns/due.ts';
 import type { LogEntry } from '../../render/turn-renderer.ts';
 import type { RunStorage } from '../../storage/storage.ts';
 import type { RunStep } from '../follow-run.ts';
 import { followLogEntries, toTurnLog } from '../logs/turn-log-entries.ts';
-import { isShownLive, MAX_DELTA_ENTRIES, type TurnDelta } from './turn-delta.ts';
 
 const BATCH_MS = 100;
 /** Of more turns at once nobody reads along; each costs a watched file. */
@@ -136,3 +135,16 @@ export class TurnDeltas {
     for (const { end } of [...this.turns.values()]) end();
   }
 }
+
+/** The activity of a running turn since the last delta. */
+export interface TurnDelta extends TurnRef {
+  /** How many entries of the turn came before. */
+  readonly first: number;
+  readonly entries: readonly LogEntry[];
+}
+
+/** The most that a late reader gets of a turn, and that one delta has. The page of the turn has more. */
+export const MAX_DELTA_ENTRIES = 50;
+
+/** True if a delta has an entry: prompts and gaps are for whoever looks at one turn. */
+export const isShownLive = ({ kind }: LogEntry): boolean => kind !== 'asked' && kind !== 'left_out';

@@ -1,19 +1,22 @@
+import type { TurnRef } from '../../core/turns/due.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { splitChunks } from '../../process/lines.ts';
 import type { LogEntry } from '../../render/turn-renderer.ts';
 import { type OutputChunk, type RunStorage, TURN_STREAMS, type TurnStream } from '../../storage/storage.ts';
 import { createActivityReader } from '../../turns/claude/activity.ts';
-import { parseClaudeBytes } from '../../turns/claude/parse-event.ts';
+import { parseClaudeBytes } from '../../turns/claude/event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from '../../turns/claude/transcript.ts';
+import { readLogEntries, toTurnLog } from '../logs/turn-log-entries.ts';
+import { isShownLive, MAX_DELTA_ENTRIES, type TurnDelta } from './turn-deltas.ts';
 
 /** A text of a turn, and whether there is more of it on disk. */
-export interface TurnText {
+interface TurnText {
   readonly text: string;
   readonly isCut: boolean;
 }
 
 /** The facts in the files of a turn. */
-export interface TurnDetail {
+interface TurnDetail {
   /** The prompt as it was sent; null for a script. */
   readonly prompt: TurnText | null;
   /** The final answer, or the output of a script. */
@@ -100,4 +103,28 @@ async function readStart(chunks: AsyncIterable<OutputChunk>): Promise<TurnText> 
   }
   const text = Buffer.concat(parts).subarray(0, MAX_TEXT_BYTES).toString('utf8');
   return { text, isCut: size > MAX_TEXT_BYTES };
+}
+
+/** The last activity of ended turns, as their watchers saw it; turns without files have none. */
+export async function readSaidTurns(
+  id: string,
+  storage: RunStorage,
+  turns: readonly TurnRef[],
+): Promise<readonly TurnDelta[]> {
+  const said: TurnDelta[] = [];
+  for (const turn of turns) {
+    let latest: LogEntry[] = [];
+    let count = 0;
+    try {
+      for await (const entry of readLogEntries(toTurnLog(id, storage, turn))) {
+        if (!isShownLive(entry)) continue;
+        count += 1;
+        latest.push(entry);
+        if (latest.length > 2 * MAX_DELTA_ENTRIES) latest = latest.slice(-MAX_DELTA_ENTRIES);
+      }
+    } catch {}
+    const entries = latest.slice(-MAX_DELTA_ENTRIES);
+    if (entries.length > 0) said.push({ ...turn, first: count - entries.length, entries });
+  }
+  return said;
 }

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { archivedCount } from '../../core/run/archive.ts';
-import type { ObservedStatus } from '../../core/run/observed-status.ts';
 import { ledgerOf, type Run } from '../../core/run/run.ts';
+import type { ObservedStatus } from '../../core/run/status.ts';
 import { composeDiagram, type OverlayCounts } from '../../drawing/compose.ts';
 import type { Diagram } from '../../drawing/diagram.ts';
 import { toMermaid } from '../../drawing/mermaid.ts';
@@ -22,8 +22,7 @@ import { type CallLimits, readWorkflowSet } from '../../workflow/workflow-set.ts
 import type { SourceSettings } from '../../workflow/workflow-source.ts';
 import { streamRunEvents } from '../run-files.ts';
 import { addAnswers } from '../turns/turn-answers.ts';
-import { addBashSyntaxErrors } from './bash-syntax.ts';
-import { type LintRequest, limitsOf, readAnalysisSettings } from './lint-workflow.ts';
+import { addBashSyntaxErrors, type LintRequest, limitsOf, readAnalysisSettings } from './lint-workflow.ts';
 
 /** The formats of a drawing. */
 export type GraphFormat = 'mermaid' | 'svg' | 'html';

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { diskError } from '../../disk/disk-error.ts';
-import { makePrivateFolder, replaceFile } from '../../disk/files.ts';
+import { diskError, makePrivateFolder, replaceFile } from '../../disk/files.ts';
 import { EXIT, errorMessageOf, RaymondError } from '../../errors.ts';
-import { findFetchedFolder } from '../../wiring/fetched-folder.ts';
+import { findFetchedFolder } from '../../wiring/run-workflows.ts';
 import { parseWorkflowUrl, type WorkflowUrl } from '../../workflow/workflow-spec.ts';
 
 /*

@@ -1,31 +1,42 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
+import { parseScript } from '../../bash/parse.ts';
 import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../../core/options/options.ts';
 import { RaymondError } from '../../errors.ts';
 import { findGitPlace } from '../../git-repository.ts';
-import type { WorkflowSource } from '../../graph/workflow-source.ts';
+import { findWorkflowReferences } from '../../graph/workflow-references.ts';
+import {
+  positionInBody,
+  type ScriptSyntaxError,
+  type StateSource,
+  sourceScope,
+  type WorkflowSource,
+  type WorkflowSourceFile,
+} from '../../graph/workflow-source.ts';
 import { fileInWorkflow, workflowNameOf } from '../../language/named-workflows.ts';
-import { isNotDocFile, isStateFile, type Platform } from '../../language/state-names.ts';
+import { isNotDocFile, isStateFile, type Platform, resolveState } from '../../language/state-names.ts';
 import { comparePositions, WHOLE_FILE } from '../../language/text/text.ts';
 import { type LintFinding, lintSource } from '../../lint/lint.ts';
 import type { LintLevel } from '../../lint/rule.ts';
+import { execProgram } from '../../process/exec-program.ts';
+import { findFolders } from '../../wiring/find-workflows.ts';
 import type { ManifestAndSource } from '../../wiring/manifest-settings.ts';
 import { callLimitsOf, withAbsoluteRoot } from '../../wiring/run-workflows.ts';
 import { InvalidWorkflow } from '../../workflow/invalid-workflow.ts';
-import { kindByName } from '../../workflow/locate.ts';
+import { kindByName, locateWorkflow } from '../../workflow/locate.ts';
 import { mergeSources } from '../../workflow/merge-sources.ts';
 import { findStartProblems } from '../../workflow/start-problems.ts';
+import { mapConcurrently } from '../../workflow/workflow-files.ts';
 import {
   type CallLimits,
   readWorkflowSet,
   type WorkflowMember,
   type WorkflowSet,
 } from '../../workflow/workflow-set.ts';
-import type { SourceSettings } from '../../workflow/workflow-source.ts';
+import { readLocatedSource, type SourceSettings } from '../../workflow/workflow-source.ts';
+import { resolveLinks, resolveSpecPath } from '../../workflow/workflow-spec.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { settleRun } from '../config/run-settings.ts';
-import { addBashSyntaxErrors } from './bash-syntax.ts';
-import { findForeignEntries } from './foreign-entries.ts';
 import { currentPlatform } from './platform.ts';
 
 /** How to lint a workflow. */
@@ -51,7 +62,7 @@ export interface LintReport {
 }
 
 /** A finding of a report. */
-export interface ReportedFinding extends LintFinding {
+interface ReportedFinding extends LintFinding {
   /** True if `raymond run` refuses to start the workflow because of it. */
   readonly preventsRun: boolean;
 }
@@ -220,4 +231,64 @@ const UNREADABLE_FINDING = {
 export function countLevels(findings: readonly LintFinding[]): Readonly<Record<LintLevel, number>> {
   const count = (level: LintLevel): number => findings.filter((finding) => finding.level === level).length;
   return { error: count('error'), warning: count('warning'), info: count('info') };
+}
+
+/** Workflows that belong together are near each other: no more than these are read. */
+const LIMITS = { maxFolders: 200, withZips: true };
+const MAX_WORKFLOWS = 100;
+
+/** Finds the states of a workflow that the workflows around it enter by name. */
+async function findForeignEntries(member: WorkflowMember, settings: SourceSettings): Promise<readonly string[]> {
+  const root = resolveLinks(member.location.root);
+  const { workflows } = await findFolders(dirname(root), LIMITS);
+  const scope = sourceScope(member.source);
+  const entered = new Set<string>();
+  for (const path of workflows.filter((each) => resolveLinks(each) !== root).slice(0, MAX_WORKFLOWS)) {
+    try {
+      const { source, location } = await readLocatedSource(await locateWorkflow(path), settings);
+      for (const { spec } of findWorkflowReferences(source)) {
+        const target = await locateWorkflow(resolveSpecPath(location, spec)).catch(() => null);
+        if (target === null || target.state === null || resolveLinks(target.root) !== root) continue;
+        const resolved = resolveState(target.state, scope);
+        if (resolved.kind === 'found') entered.add(resolved.file);
+      }
+    } catch (error) {
+      // A workflow that cannot be read enters nothing.
+      if (!(error instanceof RaymondError)) throw error;
+    }
+  }
+  return [...entered];
+}
+
+const MAX_CONCURRENT = 4;
+const TIMEOUT_MS = 5_000;
+
+/** Lets bash check the scripts that our own parser cannot read, without running anything. */
+export async function addBashSyntaxErrors(source: WorkflowSource): Promise<WorkflowSource> {
+  if (!source.files.some(needsBashCheck)) return source;
+  const files = await mapConcurrently(source.files, MAX_CONCURRENT, async (file) =>
+    needsBashCheck(file) ? { ...file, syntaxError: await findSyntaxError(file) } : file,
+  );
+  return { ...source, files };
+}
+
+/** Scripts with CRs have a finding of their own: bash reports nothing but these. */
+const needsBashCheck = (file: WorkflowSourceFile): file is StateSource =>
+  file.kind === 'state' &&
+  file.file.endsWith('.sh') &&
+  !file.state.text.includes('\r') &&
+  parseScript(file.state.text) === undefined;
+
+async function findSyntaxError({ state, origin }: StateSource): Promise<ScriptSyntaxError | null> {
+  const env = { LC_ALL: 'C' };
+  const { stderr, exitCode } = await execProgram('/bin/bash', ['-O', 'extglob', '-n'], {
+    cwd: '/',
+    env,
+    timeoutMs: TIMEOUT_MS,
+    stdin: state.text,
+  });
+  const [, line, message] = /line (\d+): (?!warning)(.*)/.exec(stderr) ?? [];
+  if (exitCode === 0 || line === undefined || message === undefined) return null;
+  const at = { line: Number(line), column: 1 };
+  return { at: origin === undefined ? at : positionInBody(origin, at), message };
 }

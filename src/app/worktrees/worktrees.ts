@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isLive } from '../../core/run/observed-status.ts';
 import type { Run } from '../../core/run/run.ts';
-import { deriveAgentsStatus } from '../../core/run/status.ts';
+import { deriveAgentsStatus, isLive } from '../../core/run/status.ts';
 import { type FolderLayout, findLayout } from '../../disk/layout.ts';
 import { RaymondError } from '../../errors.ts';
 import { findWork } from '../../git/held-work.ts';

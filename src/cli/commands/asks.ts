@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { listQuestions, type WaitingQuestion } from '../../app/questions.ts';
-import { isLive } from '../../core/run/observed-status.ts';
+import { isLive } from '../../core/run/status.ts';
 import { createAsksDocument } from '../../documents/run-document.ts';
 import { EXIT } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';

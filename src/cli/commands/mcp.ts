@@ -1,7 +1,7 @@
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { EXIT } from '../../errors.ts';
 import { createMcpServer, readMessageLines, refusalOf, TOOLS } from '../../mcp/mcp-server.ts';
-import { QUESTION_TOOLS } from '../../mcp/question-tools.ts';
+import { QUESTION_TOOLS } from '../../mcp/run-tools.ts';
 import type { McpContext } from '../../mcp/tool.ts';
 import { readPackageVersion } from '../../package-files.ts';
 import type { CommandHandler } from '../command.ts';

@@ -1,6 +1,6 @@
 import type { RunPlace } from '../../app/launcher.ts';
 import { findPrunableRuns, keptWorktrees, type PrunableRun, pruneRuns } from '../../app/prune.ts';
-import type { ObservedStatus } from '../../core/run/observed-status.ts';
+import type { ObservedStatus } from '../../core/run/status.ts';
 import type { PruneDocument } from '../../documents/types.ts';
 import { EXIT } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';

@@ -1,7 +1,7 @@
 import { listUnfinishedFirst, type RunListEntry, type RunSummary } from '../../app/list-runs.ts';
 import { openFiles } from '../../app/open-files.ts';
 import { resumeRun } from '../../app/resume.ts';
-import type { ObservedStatus } from '../../core/run/observed-status.ts';
+import type { ObservedStatus } from '../../core/run/status.ts';
 import { toRunListDocument } from '../../documents/run-document.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';

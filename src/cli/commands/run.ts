@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
-import { writeConfig } from '../../app/config/write-config.ts';
+import { writeConfig } from '../../app/config/load-config.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../../errors.ts';
 import type { Terminal } from '../../render/terminal/terminal.ts';
 import type { RunHandle } from '../../wiring/run-handle.ts';

@@ -1,8 +1,8 @@
 import type { StatusReport } from '../../app/status.ts';
 import { type Agent, recordedTurn, turnFileOf } from '../../core/run/agent.ts';
 import { archivedCount } from '../../core/run/archive.ts';
-import { isLive } from '../../core/run/observed-status.ts';
 import type { Run } from '../../core/run/run.ts';
+import { isLive } from '../../core/run/status.ts';
 import { countTokens, NO_TOKENS } from '../../core/run/tokens.ts';
 import { findTurnWait, type TurnTraffic, type TurnWait, turnTrafficOf } from '../../core/turns/turn-wait.ts';
 import { getSessionId } from '../../documents/run-document.ts';

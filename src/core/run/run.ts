@@ -12,7 +12,7 @@ import { countTokens } from './tokens.ts';
 import type { WorkFolders } from './work-folders.ts';
 import type { Workspace } from './workspace.ts';
 
-/** The version of the state file; see `storage/migrations.ts`. */
+/** The version of the state file; see `storage/run-file.ts`. */
 export const RUN_VERSION = 5;
 
 /** Why no new turn may start. */

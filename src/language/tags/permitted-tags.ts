@@ -1,10 +1,10 @@
-import { type Policy, type PolicyEntry, permits } from '../policy.ts';
+import { implicitTag, type Policy, type PolicyEntry, permits } from '../policy.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from '../problem.ts';
 import type { Scope } from '../state-names.ts';
 import { renderTemplate } from '../text/template.ts';
-import { isWorkflowTag, type TagName } from '../transitions/index.ts';
+import { isWorkflowTag, TAG_NAMES, type TagName } from '../transitions/index.ts';
 import type { TransitionTarget } from '../transitions/transition.ts';
-import type { Tag } from './tag.ts';
+import { type BuiltInAttribute, isBuiltInAttribute, readTags, type Tag } from './tag.ts';
 import { quoteWholeTag } from './tag-mentions.ts';
 
 /** A tag of the language with its names made exact, and as it was written. */
@@ -62,4 +62,35 @@ export function notPermittedProblem(tag: Tag, policy: Policy): AnswerProblem {
   const written = `\`<${tag.name}>${shortenForMessage(tag.body)}</${tag.name}>\``;
   const texts = payloads.map((payload) => `\`${shortenForMessage(payload)}\``).join(' or ');
   return answerProblem('not_permitted', `${written} is not permitted here: its text must be exactly ${texts}`);
+}
+
+/** The folders that the `cd`s of an answer name, implicit ones included; the caller has to look whether they exist. */
+export const findNamedFolders = (text: string, policy: Policy): readonly string[] => findValues(text, policy, 'cd');
+
+/** The files that the `input-file`s and the `in`s of an answer name; the caller has to read them. */
+export const findNamedFiles = (text: string, policy: Policy): readonly string[] =>
+  findValues(text, policy, 'input-file', 'in');
+
+/** The workflows that an answer names, implicit ones included; the caller has to look what they are. */
+export const findNamedWorkflows = (text: string, policy: Policy): readonly string[] => [
+  ...new Set(tagsToFollow(text, policy).flatMap(({ name, body }) => (isWorkflowTag(name) ? body : []))),
+];
+
+/** The texts of the `<result>`s of an answer, an implicit one included; the caller has to check them. */
+export const findResultTexts = (text: string, policy: Policy): readonly string[] => [
+  ...new Set(tagsToFollow(text, policy).flatMap(({ name, body }) => (name === 'result' ? body : []))),
+];
+
+function findValues(text: string, policy: Policy, ...keys: readonly BuiltInAttribute[]): readonly string[] {
+  const values = tagsToFollow(text, policy).flatMap(({ name, attributes }) =>
+    keys.flatMap((key) => (isBuiltInAttribute(name, key) ? (attributes[key] ?? []) : [])),
+  );
+  return [...new Set(values)];
+}
+
+/** The tags of an answer, and the one that its policy implies. */
+function tagsToFollow(text: string, policy: Policy): readonly Tag[] {
+  const reading = readTags(text, TAG_NAMES);
+  const implied = implicitTag(policy);
+  return [...(reading.kind === 'unclosed' ? [] : reading.tags), ...(implied === undefined ? [] : [implied])];
 }

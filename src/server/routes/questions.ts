@@ -9,7 +9,7 @@ import { listQuestions, readQuestion } from '../../app/questions.ts';
 import { createAsksDocument } from '../../documents/run-document.ts';
 import { DOCUMENTS } from '../../documents/schemas.ts';
 import type { AnsweredDocument, ApiQuestionsDocument } from '../../documents/types.ts';
-import { guessMime } from '../../wiring/mime.ts';
+import { guessMime } from '../../wiring/handed-files.ts';
 import { Problem } from '../problem.ts';
 import { defineRoute, type FormFile, type Route } from '../route.ts';
 import type { ServerContext } from '../server-context.ts';

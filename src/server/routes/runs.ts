@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { collectCosts, createCostDocument } from '../../app/costs.ts';
-import { continueDetachedRun, startDetachedRun } from '../../app/detached-run.ts';
-import { launch } from '../../app/launch.ts';
+import { continueDetachedRun, launch, startDetachedRun } from '../../app/detached-run.ts';
 import type { RunListEntry } from '../../app/list-runs.ts';
 import { findPrunableRuns, pruneRuns } from '../../app/prune.ts';
 import { readRunStatus, type StatusReport } from '../../app/status.ts';
 import { drawRun } from '../../app/workflows/draw-graph.ts';
-import { isLive } from '../../core/run/observed-status.ts';
 import { END_STATUSES } from '../../core/run/run.ts';
+import { isLive } from '../../core/run/status.ts';
 import { createRunListEntry, createStatusDocument } from '../../documents/run-document.ts';
 import { DOCUMENTS } from '../../documents/schemas.ts';
 import type { ApiRunDocument, ListedRunDocument } from '../../documents/types.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { readSteps } from '../../app/follow-run.ts';
 import { readRunStatus } from '../../app/status.ts';
-import { readSaidTurns } from '../../app/turns/said-turns.ts';
-import { readTurnDetail } from '../../app/turns/turn-detail.ts';
+import { readSaidTurns, readTurnDetail } from '../../app/turns/turn-detail.ts';
 import type { Event, TurnEnded, TurnStarted } from '../../core/run/event.ts';
 import { correctTurn } from '../../core/run/worker-event.ts';
 import { turnRefOf } from '../../core/turns/due.ts';

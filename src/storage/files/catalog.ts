@@ -1,14 +1,16 @@
-import type { Stats } from 'node:fs';
+import { readdirSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { isFinished } from '../../core/run/observed-status.ts';
+import { isFinished } from '../../core/run/status.ts';
 import { statIfAllowed } from '../../disk/files.ts';
 import type { FolderLayout } from '../../disk/layout.ts';
 import { identifyThisProcess } from '../../process/identity.ts';
+import { isSameProcess } from '../../process/process-table.ts';
+import { recordedExit, recordedWrapper } from '../../process/turn-files.ts';
 import { compareSummaries, type RunSummary, type UnreadableRun } from '../run-summary.ts';
 import type { RunCatalog } from '../storage.ts';
-import { findJournalDamage } from './damage.ts';
+import { findJournalDamage } from './load.ts';
 import { observeRun } from './observed-run.ts';
-import { countOpenConversations } from './open-conversations.ts';
 import { ownerOf } from './owner.ts';
 import { findHalfRemoved, measureRun, removeRun, type Signer } from './prune.ts';
 import { listRunIds, resolveRunId, type SummarizedRun, summarizeRun } from './runs.ts';
@@ -127,3 +129,29 @@ const mayChangeByItself = ({ entry }: SummarizedRun): boolean =>
 
 const isSameFile = (a: Stats | undefined, b: Stats | undefined): boolean =>
   a?.ino === b?.ino && a?.size === b?.size && a?.mtimeMs === b?.mtimeMs;
+
+/** Counts the processes of Claude Code that take several turns of a run and are there now, at work or between two turns. */
+function countOpenConversations(layout: FolderLayout, run: string): number {
+  const folder = layout.conversationsFolder(run);
+  return listNames(folder).filter((name) => {
+    const dir = join(folder, name);
+    const wrapper = recordedExit(dir) === undefined ? recordedWrapper(dir) : undefined;
+    return wrapper !== undefined && isSameProcess(wrapper) && isAlive(wrapper.pid);
+  }).length;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,8 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { link, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { diskError } from '../../disk/disk-error.ts';
-import { createFile, makePrivateFolder, readRegularFile, replaceFile, temporaryFile } from '../../disk/files.ts';
+import {
+  createFile,
+  diskError,
+  makePrivateFolder,
+  readRegularFile,
+  replaceFile,
+  temporaryFile,
+} from '../../disk/files.ts';
 import type { FolderLayout } from '../../disk/layout.ts';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../../errors.ts';
 import { noSuchRunError } from '../opened-run.ts';

@@ -2,11 +2,10 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Change } from '../../core/run/change.ts';
-import { diskError } from '../../disk/disk-error.ts';
-import { PRIVATE_FILE_MODE, syncFolder } from '../../disk/files.ts';
+import { diskError, PRIVATE_FILE_MODE, syncFolder } from '../../disk/files.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { formatJournalLine } from '../journal-lines.ts';
-import type { JournalPosition } from '../saved-run.ts';
+import type { JournalPosition } from '../run-file.ts';
 
 /** The part of a FileHandle that the journal needs. */
 export interface AppendFile {

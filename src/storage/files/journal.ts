@@ -3,7 +3,6 @@ import type { FolderLayout } from '../../disk/layout.ts';
 import { errorCodeOf } from '../../errors.ts';
 import { readLinesBackwards } from '../../process/lines.ts';
 import { watchFile } from '../../process/watch.ts';
-import { checkLine } from '../checksum.ts';
 import {
   brokenLineError,
   isLineStart,
@@ -14,7 +13,7 @@ import {
   readJournal,
   readJournalLines,
 } from '../journal-lines.ts';
-import type { JournalEnd, JournalPosition } from '../saved-run.ts';
+import { checkLine, type JournalEnd, type JournalPosition } from '../run-file.ts';
 import { JOURNAL_START, type JournaledStep, type JournalReader } from '../storage.ts';
 import { loadSnapshot, unreadableFileError } from './load.ts';
 

@@ -4,10 +4,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runIdProblem } from '../../core/run/ids.ts';
 import type { Run } from '../../core/run/run.ts';
-import { diskError } from '../../disk/disk-error.ts';
 import {
   createFile,
   detachFile,
+  diskError,
   makePrivateFolder,
   PRIVATE_FILE_MODE,
   replaceFile,
@@ -23,17 +23,14 @@ import {
   type OpenedRun,
   runExistsError,
 } from '../opened-run.ts';
-import type { JournalEnd, SavedRun } from '../saved-run.ts';
-import { serializeSavedRun } from '../serialize-run.ts';
+import { type JournalEnd, type SavedRun, serializeSavedRun } from '../run-file.ts';
 import { type SnapshotOptions, SnapshotWriter } from '../snapshot-writer.ts';
 import type { AcquireOptions, Leases, NewRun, RunLease } from '../storage.ts';
-import { describeStateFileProblem } from './damage.ts';
 import { PendingFiles } from './inbox.ts';
 import { Journal, type JournalOptions, type OpenToAppend } from './journal-writer.ts';
-import { loadRun, loadSnapshot } from './load.ts';
+import { describeStateFileProblem, loadRun, loadSnapshot, readRunStart } from './load.ts';
 import { importOldRequests } from './old-requests.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
-import { readRunStart } from './rebuild.ts';
 
 /** How the leases of a folder differ in tests. */
 export interface FileLeaseOptions extends Omit<OwnerOptions, 'takeOver'>, SnapshotOptions {

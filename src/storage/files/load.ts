@@ -1,15 +1,27 @@
-import { statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { applyInPlace, type Draft } from '../../core/run/change.ts';
 import { runIdProblem } from '../../core/run/ids.ts';
-import { diskError } from '../../disk/disk-error.ts';
-import { readRegularFile, withFile } from '../../disk/files.ts';
+import { diskError, readRegularFile, withFile } from '../../disk/files.ts';
 import type { FolderLayout } from '../../disk/layout.ts';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../../errors.ts';
-import { brokenLineError, isLineStart, type JournalEntry, readJournal, readJournalLines } from '../journal-lines.ts';
+import { newLineSplitter } from '../../process/lines.ts';
+import {
+  brokenLineError,
+  isLineStart,
+  type JournalEntry,
+  parseEntry,
+  readJournal,
+  readJournalLines,
+} from '../journal-lines.ts';
 import { noSuchRunError } from '../opened-run.ts';
-import type { JournalPosition, LoadedRun } from '../saved-run.ts';
-import { DamagedRunFile } from '../versioned-json.ts';
-import { readRunStart } from './rebuild.ts';
+import {
+  checkLine,
+  DamagedRunFile,
+  type JournalCoverage,
+  type JournalPosition,
+  type LoadedRun,
+  type RunFileProblem,
+} from '../run-file.ts';
 
 /** How a run is loaded. */
 interface LoadOptions {
@@ -118,3 +130,94 @@ async function truncateAt(file: string, { offset }: JournalPosition): Promise<vo
     await handle.datasync();
   });
 }
+
+/**
+ * The run as it began, from the first line of its journal, for want of a state file: the rest of the journal makes of it the
+ * run as it stands. Undefined if there is no journal; throws if the journal does not tell.
+ */
+export async function readRunStart(
+  layout: FolderLayout,
+  id: string,
+  problem: RunFileProblem,
+): Promise<LoadedRun | undefined> {
+  const file = layout.journalFile(id);
+  const line = await readFirstLine(file);
+  if (line === undefined) return undefined;
+  const entry = parseEntry(line, false);
+  const stateFile = `${layout.stateFile(id)} is ${problem}, and ${file}`;
+  if (typeof entry !== 'object') throw unknownStartError(`${stateFile} cannot replace it: its first line is broken.`);
+  const { change, owner, end } = entry;
+  if (change.start === undefined) throw unknownStartError(`${stateFile} does not say how the run began.`);
+  const { parseRunStart } = await import('../run-schema.ts');
+  const start = parseRunStart(change.start, file);
+  const journal = { seq: start.run.seq, offset: end, owner, checkedFrom: 0 };
+  return { ...start, journal, doubtful: [], stateFileProblem: problem };
+}
+
+async function readFirstLine(file: string): Promise<Parameters<typeof parseEntry>[0] | undefined> {
+  try {
+    for await (const [line] of readJournalLines(file, 0)) if (line !== undefined) return line;
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR'].includes(errorCodeOf(error))) throw error;
+  }
+  return undefined;
+}
+
+const unknownStartError = (message: string): RaymondError =>
+  new RaymondError(message, {
+    exitCode: EXIT.invalid,
+    hint: 'Nothing was touched. Bring the state file back, say from a backup, or start a new run.',
+  });
+
+/** Says that a run had to be rebuilt from its journal; nothing if its state file is whole. */
+export const describeStateFileProblem = (id: string, problem: RunFileProblem | null): readonly string[] =>
+  problem === null
+    ? []
+    : [`The state file of ${id} is ${problem}: the run is read from its journal, and a resume writes the file again.`];
+
+/**
+ * Looks for lines of a journal that are not as they were written, where the state file covers them: there nothing else
+ * reads them. The run can continue without them, but its history cannot be told.
+ */
+export async function findJournalDamage(
+  id: string,
+  file: string,
+  { offset, checkedFrom }: JournalCoverage,
+): Promise<readonly string[]> {
+  const describe = (what: string): readonly string[] => [
+    `The journal of ${id} is damaged: ${what} The run itself is whole and can continue; its logs and costs are not.`,
+  ];
+  try {
+    const broken = findBrokenLine(file, offset, checkedFrom ?? offset);
+    return broken === undefined ? [] : describe((await brokenLineError(file, broken.start, broken.why)).message);
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return offset === 0 ? [] : describe(`${file} is missing.`);
+    throw error;
+  }
+}
+
+/** Synchronous, because it checks over a gigabyte in a second, and the way through the thread pool would take longer. */
+function findBrokenLine(file: string, end: number, checkedFrom: number): { start: number; why: string } | undefined {
+  const descriptor = openSync(file, 'r');
+  const splitter = newLineSplitter();
+  try {
+    let start = 0;
+    for (let offset = 0; offset < end; ) {
+      const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - offset));
+      const length = readSync(descriptor, buffer, 0, buffer.length, offset);
+      if (length === 0) break;
+      offset += length;
+      for (const line of splitter.push(buffer.subarray(0, length))) {
+        const checksum = checkLine(line);
+        if (checksum === 'wrong') return { start, why: 'its checksum does not match' };
+        if (checksum === 'none' && start >= checkedFrom) return { start, why: 'its checksum is missing' };
+        start += line.length + 1;
+      }
+    }
+    return undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const CHUNK_BYTES = 1024 * 1024;

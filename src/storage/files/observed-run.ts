@@ -1,9 +1,8 @@
-import { deriveObservedStatus } from '../../core/run/observed-status.ts';
+import { deriveObservedStatus } from '../../core/run/status.ts';
 import type { FolderLayout } from '../../disk/layout.ts';
 import type { ProcessIdentity } from '../../process/identity.ts';
 import type { ObservedRun } from '../run-summary.ts';
-import { describeStateFileProblem } from './damage.ts';
-import { loadRun } from './load.ts';
+import { describeStateFileProblem, loadRun } from './load.ts';
 import { ownerOf } from './owner.ts';
 
 /** Observes a run that another process may be driving, without changing anything. */

@@ -1,8 +1,7 @@
 import { lstatSync, readFileSync, type Stats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { diskError } from '../../disk/disk-error.ts';
-import { replaceFile, syncFolder } from '../../disk/files.ts';
+import { diskError, replaceFile, syncFolder } from '../../disk/files.ts';
 import { type FolderLayout, isDebugFolderOf } from '../../disk/layout.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../../errors.ts';
 import { realPathOf } from '../../git-repository.ts';

@@ -1,5 +1,5 @@
 import { recordedTurn } from '../../core/run/agent.ts';
-import { deriveObservedStatus, type OwnerInfo } from '../../core/run/observed-status.ts';
+import { deriveObservedStatus, type OwnerInfo } from '../../core/run/status.ts';
 import { RaymondError } from '../../errors.ts';
 import { noSuchRunError } from '../opened-run.ts';
 import { parseSavedRun } from '../run-schema.ts';
@@ -14,9 +14,8 @@ import {
 } from '../run-summary.ts';
 import type { RunCatalog } from '../storage.ts';
 import type { Database } from './database.ts';
-import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from './driver-columns.ts';
 import { QUEUED_TURNS } from './queued-turns.ts';
-import { nameRun, replayRows } from './run-rows.ts';
+import { DRIVER_COLUMNS, type DriverRow, describeWait, nameRun, replayRows, WITH_DRIVER } from './run-rows.ts';
 
 /** Creates the catalog of the runs in a database; nodes and queues add how a workflow is made readable and a run is removed. */
 export function createDatabaseCatalog(

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../../errors.ts';
 import { type Clock, createClock, monotonicMs } from '../../process/clock.ts';
-import { checkAddress, describeAddress } from './address.ts';
-import { loadPg } from './load-packages.ts';
 
 /** Called with a sentence while a database is waited for, and with null once it is back. */
-export type OnWait = (message: string | null) => void;
+type OnWait = (message: string | null) => void;
 
 /** How long a database is waited for; by default for as long as it takes. */
 export interface RetryLimits {
@@ -255,3 +254,69 @@ export function explainDatabaseError(address: string, error: unknown): unknown {
         : error;
   }
 }
+
+/** Checks the address of a database. Its password must not get into any message, so none repeats it. */
+function checkAddress(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  const isPostgres = url !== null && ['postgres:', 'postgresql:'].includes(url.protocol);
+  if (isPostgres && url.pathname.length > 1 && canDecode(url) && hasPort(url)) return url;
+  throw new RaymondError('The address of the database is not one of PostgreSQL.', {
+    exitCode: EXIT.usage,
+    hint: 'Write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with every special character of the password as %XX.',
+  });
+}
+
+/** The package pg waits without end for a port that there cannot be. */
+function hasPort({ searchParams }: URL): boolean {
+  const port = searchParams.get('port');
+  return port === null || (/^\d{1,5}$/.test(port) && Number(port) <= 65_535);
+}
+
+/** Every part is decoded on the way to the database, which a `%` without two digits and a NUL character would break. */
+function canDecode({ username, password, host, pathname, search }: URL): boolean {
+  try {
+    return ![username, password, host, pathname, search].some((part) => decodeURIComponent(part).includes('\0'));
+  } catch {
+    return false;
+  }
+}
+
+/** A database as messages name it: without user and password. */
+function describeAddress(address: string): string {
+  const { host, pathname } = checkAddress(address);
+  return `${host === '' ? 'localhost' : host}${decodeURIComponent(pathname)}`;
+}
+
+/** The version of DBOS that Raymond is written and tested for. */
+const DBOS_VERSION = '5.3.0';
+
+/** Loads the driver of PostgreSQL, which is installed only by those who use a database. */
+export const loadPg = async (): Promise<typeof pg> =>
+  (await import('pg').catch((cause) => Promise.reject(explainMissing('pg', cause)))).default;
+
+/** Explains that a package is missing which only databases need; any other error stays as it is. */
+export function explainMissing(name: string, cause: unknown): unknown {
+  if (!errorCodeOf(cause).endsWith('MODULE_NOT_FOUND')) return cause;
+  return new RaymondError(`Runs on a database need the package ${name}, which is not installed.`, {
+    exitCode: EXIT.usage,
+    hint: `Install it beside Raymond: npm install -g pg @dbos-inc/dbos-sdk@${DBOS_VERSION}`,
+    cause,
+  });
+}
+
+/*
+ * The locks of the database that are not those of rows. Who needs several takes them in the order in which they stand here, and
+ * before the row of a run: two who waited for each other would both fail.
+ */
+
+/** Held while the tables are made. */
+export const INIT_LOCK = 7_296_154_011;
+
+/** Held by one sweeper at a time. */
+export const SWEEP_LOCK = 7_296_154_014;
+
+/** Held while a worker is chosen, so that many choices at once are spread over the workers. */
+export const PLACE_LOCK = 7_296_154_012;
+
+/** Shared by those who add a run; held by who removes workflows that no run uses. */
+export const WORKFLOWS_LOCK = 7_296_154_013;

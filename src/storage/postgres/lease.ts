@@ -9,7 +9,7 @@ import {
   type OpenedRun,
   RunDrivenError,
 } from '../opened-run.ts';
-import { serializeSavedRun } from '../serialize-run.ts';
+import { serializeSavedRun } from '../run-file.ts';
 import { type SnapshotOptions, SnapshotWriter } from '../snapshot-writer.ts';
 import type { AcquireOptions, NewRun, RunLease } from '../storage.ts';
 import type { Database } from './database.ts';

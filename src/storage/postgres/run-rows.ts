@@ -5,13 +5,12 @@ import type { Event } from '../../core/run/event.ts';
 import { runIdProblem } from '../../core/run/ids.ts';
 import type { Run } from '../../core/run/run.ts';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../../errors.ts';
-import { checkLine } from '../checksum.ts';
 import { formatJournalLine, parseEntry } from '../journal-lines.ts';
 import { firstChange, noSuchRunError, runExistsError } from '../opened-run.ts';
+import { checkLine, type SavedRun, serializeSavedRun } from '../run-file.ts';
 import { parseSavedRun, validateRun } from '../run-schema.ts';
-import type { SavedRun } from '../saved-run.ts';
-import { serializeSavedRun } from '../serialize-run.ts';
 import type { Database } from './database.ts';
+import { IS_ALIVE } from './liveness.ts';
 
 /*
  * A run in the database is what it is on disk: a state file, which is the column `snapshot`, and the lines of a journal, which
@@ -113,3 +112,37 @@ const brokenRowError = (name: string, why: string): RaymondError =>
 
 /** The text of a journal's row: a line without its line feed. */
 export const formatRow = (change: Change, epoch: number): string => formatJournalLine(change, epoch).trimEnd();
+
+/*
+ * Who drives a run, as all who look at runs see it: the columns of its worker, and what they say in words.
+ */
+
+/** The columns of a run's worker, of a run joined with it. */
+export const DRIVER_COLUMNS = `driver, host, pid, slots,
+  coalesce(waits_for, (
+    select 'the worker ' || remote_turns.node || ', which cannot take a turn: ' || problem from raymond.remote_turns
+    where run = runs.id and problem is not null order by agent limit 1
+  )) as waits_for,
+  coalesce(${IS_ALIVE}, false) as is_alive, coalesce(draining, false) as is_leaving`;
+
+/** Joins a run with its worker. */
+export const WITH_DRIVER = 'left join raymond.nodes on name = driver';
+
+/** A run's worker. */
+export interface DriverRow {
+  readonly driver: string | null;
+  readonly waits_for: string | null;
+  readonly host: string | null;
+  readonly pid: number | null;
+  readonly slots: number | null;
+  readonly is_alive: boolean;
+  readonly is_leaving: boolean;
+}
+
+/** The reason why a run waits, to follow "waits for"; null if it does not. */
+export function describeWait(row: DriverRow): string | null {
+  const { driver, waits_for: waitsFor, is_alive: isAlive, is_leaving: isDraining } = row;
+  if (waitsFor !== null) return waitsFor;
+  if (isAlive) return isDraining ? `the next start of its worker ${driver}, which begins nothing more` : null;
+  return driver === null ? 'a worker' : `its worker ${driver}, which is not running`;
+}

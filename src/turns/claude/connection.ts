@@ -17,11 +17,10 @@ import { toNotStarted } from '../../process/start.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import { type ProcessEnd, startMarked, superviseProcess } from '../process-turn.ts';
 import type { TurnContext } from '../turn-context.ts';
-import { type ReportedCosts, reportedCosts, saveCostBaseline } from './cost.ts';
+import { type Prices, type ReportedCosts, reportedCosts, saveCostBaseline } from './cost.ts';
+import { parseClaudeBytes } from './event.ts';
 import { escapePrompt, interruptLine, promptLine } from './invocation.ts';
 import type { ClaudeOutcome } from './outcome.ts';
-import { parseClaudeBytes } from './parse-event.ts';
-import type { Prices } from './prices.ts';
 import { type EndedTurnProcess, findMessages, NOTHING_LEFT, type ReadTurn, wasTaken } from './recover.ts';
 import type { TurnReading } from './turn-reading.ts';
 

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { RateLimitEvent } from './rate-limit.ts';
+import { tryParseJson } from '../../language/text/json.ts';
+import { MAX_LINE_BYTES } from '../../process/lines.ts';
+import { RATE_LIMIT_SCHEMA, type RateLimitEvent } from './rate-limit.ts';
 import { NO_USAGE, type Usage } from './usage.ts';
 
 /*
@@ -31,7 +33,7 @@ const textOrEmpty = withDefault(z.string(), '');
 const list = withDefault(z.array(z.unknown()), []);
 
 /** `system/init`: the conversation is open. */
-export const INIT_SCHEMA = z
+const INIT_SCHEMA = z
   .object({ session_id: nullableText, model: nullableText, claude_code_version: nullableText, cwd: nullableText })
   .transform(({ session_id, model, claude_code_version, cwd }) => ({
     kind: 'init' as const,
@@ -74,7 +76,7 @@ const BLOCK = z.object({
 type RawBlock = z.infer<typeof BLOCK>;
 
 /** `assistant`: a part of a message. Claude Code prints an event for each block of it. */
-export const ASSISTANT_SCHEMA = z
+const ASSISTANT_SCHEMA = z
   .object({
     message: z.object({ id: textOrEmpty, model: textOrEmpty, content: list, usage: USAGE }),
     parent_tool_use_id: nullableText,
@@ -105,7 +107,7 @@ export const ASSISTANT_SCHEMA = z
 export type AssistantEvent = z.infer<typeof ASSISTANT_SCHEMA>;
 
 /** A text or a tool use in a message. */
-export type ContentBlock =
+type ContentBlock =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tool_use'; readonly id: string; readonly tool: string; readonly input: unknown };
 
@@ -142,7 +144,7 @@ function resultText(part: unknown): string {
 }
 
 /** `user`: the results of tools, as they are sent to the model, or the echo of what was sent to Claude Code. */
-export const USER_SCHEMA = z
+const USER_SCHEMA = z
   .object({
     parent_tool_use_id: nullableText,
     message: withDefault(z.object({ content: list }), { content: [] }),
@@ -196,7 +198,7 @@ const CAUSES_BY_ORIGIN: ReadonlyMap<string, 'prompt' | 'other'> = new Map([
 ]);
 
 /** `result`: the result of the turn. There may be more than one. */
-export const RESULT_SCHEMA = z
+const RESULT_SCHEMA = z
   .object({
     subtype: textOrEmpty,
     // Only a plain `false` is a success.
@@ -247,7 +249,7 @@ const toModelCosts = (models: z.infer<typeof MODELS>): readonly ModelCost[] =>
   Object.entries(models ?? {}).map(([model, used]) => ({ model, ...used }));
 
 /** `system/api_retry`: a call of the API that is tried again. */
-export const RETRY_SCHEMA = z
+const RETRY_SCHEMA = z
   .object({
     attempt: nullableNumber,
     max_retries: nullableNumber,
@@ -267,7 +269,7 @@ export const RETRY_SCHEMA = z
   });
 
 /** `system/compact_boundary`: the conversation was summarized. */
-export const COMPACTED_SCHEMA = z.object({}).transform(() => ({ kind: 'compacted' as const }));
+const COMPACTED_SCHEMA = z.object({}).transform(() => ({ kind: 'compacted' as const }));
 
 /** A call of the API that is tried again. */
 export type RetryEvent = z.infer<typeof RETRY_SCHEMA>;
@@ -282,4 +284,45 @@ function describeToolUse(tool: string, input: Readonly<Record<string, unknown>>)
   if (target === undefined) return tool;
   const line = `${target}`.replace(/\s+/g, ' ').trim();
   return `${tool}(${line.length > MAX_DENIAL_CHARS ? `${line.slice(0, MAX_DENIAL_CHARS)}…` : line})`;
+}
+
+const EVENT_TYPE = z.object({ type: z.string(), subtype: z.string().default('').catch('') });
+const MAX_GARBAGE_CHARS = 500;
+
+const EVENT_SCHEMAS: Readonly<Record<string, z.ZodType<ClaudeEvent>>> = {
+  'system/init': INIT_SCHEMA,
+  'system/api_retry': RETRY_SCHEMA,
+  'system/compact_boundary': COMPACTED_SCHEMA,
+  assistant: ASSISTANT_SCHEMA,
+  user: USER_SCHEMA,
+  result: RESULT_SCHEMA,
+  rate_limit_event: RATE_LIMIT_SCHEMA,
+};
+
+/** Parses one line of output as it was read. One that is too long to be kept whole is no event. */
+export function parseClaudeBytes(line: Buffer): ClaudeEvent {
+  return line.length < MAX_LINE_BYTES ? parseClaudeLine(line.toString('utf8')) : TOO_LONG;
+}
+
+const TOO_LONG: ClaudeEvent = { kind: 'garbage', text: `a line of ${MAX_LINE_BYTES / 1024 ** 2} MiB or more` };
+
+/** Parses one line of output. It never throws: a line that is no event becomes `garbage`. */
+export const parseClaudeLine = (line: string): ClaudeEvent => parseClaudeEvent(tryParseJson(line), line);
+
+/** Parses the JSON value of a line. */
+export function parseClaudeEvent(value: unknown, line: string): ClaudeEvent {
+  const typed = EVENT_TYPE.safeParse(value);
+  if (!typed.success) return { kind: 'garbage', text: line.slice(0, MAX_GARBAGE_CHARS) };
+  const { type, subtype } = typed.data;
+  const name = type === 'system' ? `${type}/${subtype}` : type;
+  return parseAs(name, value) ?? { kind: 'other', type: name };
+}
+
+function parseAs(name: string, value: unknown): ClaudeEvent | undefined {
+  try {
+    return Object.hasOwn(EVENT_SCHEMAS, name) ? EVENT_SCHEMAS[name]?.safeParse(value).data : undefined;
+  } catch {
+    // Nested lists may be deeper than the stack.
+    return undefined;
+  }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type {
   Connection,
   ConnectionEvents,
@@ -13,7 +14,6 @@ import type { NotStarted, ProcessRef } from '../../process/command.ts';
 import { toNotStarted } from '../../process/start.ts';
 import { hasClaudeDefaults } from '../environment.ts';
 import { answeredSignal } from '../signals.ts';
-import { stagger } from '../stagger.ts';
 import type { TurnContext } from '../turn-context.ts';
 import { buildClaudeCommand } from './command.ts';
 import { type AskedTurn, connectClaude } from './connection.ts';
@@ -94,3 +94,13 @@ export class ClaudeProtocol implements ConversationProtocol<AskedTurn, EndedTurn
 }
 
 type Connected = Connection<AskedTurn, EndedTurnProcess> | NotStarted;
+
+/** Creates a function that lets callers through one by one, with `gapMs` between them. */
+export function stagger(gapMs: number): () => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve();
+  return async () => {
+    const previous = last;
+    last = previous.then(() => delay(gapMs, undefined, { ref: false }));
+    await previous;
+  };
+}

@@ -1,9 +1,13 @@
-import { usdToMicros } from '../../core/run/ledger.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { microsToUsd, usdToMicros } from '../../core/run/ledger.ts';
 import type { Answered, Failed } from '../../core/signals/signal.ts';
 import type { ClaudeTurn } from '../../core/turns/due.ts';
+import { readJsonFile } from '../../json-file.ts';
 import type { State } from '../../language/state.ts';
 import { chooseAnswer } from '../../scenario/choose-answer.ts';
-import type { CannedAnswer, CannedSummary } from '../../scenario/scenario.ts';
+import type { CannedAnswer, CannedFailureName, CannedSummary } from '../../scenario/scenario.ts';
 import type { Backend, ScriptRunner } from '../backend.ts';
 import { createActivityReporter } from '../claude/activity.ts';
 import { UNKNOWN_COSTS } from '../claude/cost.ts';
@@ -14,7 +18,7 @@ import { createClaudePrintReader } from '../claude/prints.ts';
 import { readQuotaWindows } from '../claude/rate-limit.ts';
 import { PrintReporter } from '../print-reporter.ts';
 import { answeredSignal } from '../signals.ts';
-import { listCannedActions } from './canned-actions.ts';
+import type { TurnContext } from '../turn-context.ts';
 import {
   crashIfRequested,
   failIfUnusable,
@@ -28,19 +32,20 @@ import {
   waitAnswerTime,
   writeAnswerFile,
 } from './canned-turn.ts';
-import { FAILURE_FIXTURES } from './failure-fixtures.ts';
 import {
   actionLine,
   cannedCost,
   compactedLine,
   initLine,
+  listCannedActions,
   quotaLines,
   ReplayOutput,
   resultLine,
+  type StreamLine,
+  syntheticLine,
   toolResultLine,
 } from './output.ts';
 import { ReplayScriptRunner } from './script-runner.ts';
-import { cutToShare, type PaidShares, readPaidShares, writePaidShares } from './share.ts';
 
 /** Answers prompts, and runs the scripts that the file has answers for, with canned answers. Nothing is started. */
 export class ReplayBackend implements Backend {
@@ -190,4 +195,106 @@ function judgeCannedTurn(
     priorLimits: 0,
     costBaseline: UNKNOWN_COSTS,
   });
+}
+
+/** The end of a turn that is to fail: its last lines, and whether it times out. */
+interface FailureFixture {
+  readonly lines: readonly StreamLine[];
+  readonly endCause: 'exited' | 'timeout';
+}
+
+type BuildFixture = (answer: CannedAnswer, session: string, nowMs: number) => FailureFixture;
+
+/** The API refused: Claude Code makes up a message, and its result is both a success and an error. */
+const apiFailure =
+  (text: string, error: string, overrides: StreamLine = {}): BuildFixture =>
+  (answer, session) => ({
+    lines: [
+      syntheticLine(text, error, session),
+      resultLine({ ...answer, text }, session, { is_error: true, terminal_reason: 'api_error', ...overrides }),
+    ],
+    endCause: 'exited',
+  });
+
+/** Claude Code gave up by itself: such a result has no text. */
+const abortedTurn =
+  (subtype: string, describe: (session: string) => string): BuildFixture =>
+  (answer, session) => {
+    const { result: _, ...line } = resultLine(answer, session, {
+      subtype,
+      is_error: true,
+      errors: [describe(session)],
+    });
+    return { lines: [{ ...line, terminal_reason: null }], endCause: 'exited' };
+  };
+
+/** The output of Claude Code for each kind of failure; it is judged like the output of a real turn. */
+const FAILURE_FIXTURES: Record<CannedFailureName, BuildFixture> = {
+  overloaded: apiFailure('API Error: 529 Overloaded', 'overloaded', { api_error_status: 529 }),
+  no_result: () => ({ lines: [], endCause: 'exited' }),
+  timeout: () => ({ lines: [], endCause: 'timeout' }),
+  usage_limit: (answer, session, nowMs) => {
+    const resetsAt = Math.ceil(nowMs / 1000 + answer.resetsInSeconds);
+    const info = { status: 'rejected', resetsAt, rateLimitType: 'five_hour' };
+    const { lines, endCause } = apiFailure("You've hit your session limit", 'rate_limit', { api_error_status: 429 })(
+      answer,
+      session,
+      nowMs,
+    );
+    return { lines: [{ type: 'rate_limit_event', rate_limit_info: info, session_id: session }, ...lines], endCause };
+  },
+  authentication: apiFailure('Invalid API key', 'authentication_failed', { api_error_status: 401 }),
+  billing: apiFailure('Credit balance is too low', 'billing_error', { api_error_status: 400 }),
+  model: apiFailure('There is no such model', 'model_not_found', { api_error_status: 404 }),
+  invalid_request: apiFailure('API Error: 400 Invalid request', 'invalid_request', { api_error_status: 400 }),
+  prompt_too_long: apiFailure('Prompt is too long', 'invalid_request', { terminal_reason: 'prompt_too_long' }),
+  refusal: apiFailure('Claude is unable to respond to this request', 'invalid_request', { stop_reason: 'refusal' }),
+  max_turns: abortedTurn('error_max_turns', () => 'Reached maximum number of turns'),
+  budget: abortedTurn('error_max_budget_usd', () => 'Reached maximum budget'),
+  session_lost: abortedTurn('error_during_execution', (session) => `No conversation found with session ID: ${session}`),
+};
+
+const PAID_SHARES_SCHEMA = z.object({ paidMicros: z.number(), stops: z.number() });
+
+/** The share of earlier turns of a visit in its next answer: what they paid, and how many were stopped. */
+type PaidShares = z.infer<typeof PAID_SHARES_SCHEMA>;
+
+const PAID_SHARES_FILE = 'shares.json';
+const NOTHING_PAID: PaidShares = { paidMicros: 0, stops: 0 };
+
+/** The amount paid before this turn, as the previous turn left it in its folder. */
+function readPaidShares(context: TurnContext, turn: ClaudeTurn): PaidShares {
+  if (turn.attempt === 1) return NOTHING_PAID;
+  const file = join(context.folderOf({ ...turn, number: turn.number - 1 }), PAID_SHARES_FILE);
+  const found = readJsonFile(file, PAID_SHARES_SCHEMA);
+  return found.kind === 'data' ? found.data : NOTHING_PAID;
+}
+
+/**
+ * The part of an answer that is played now. Like Claude Code, a turn stops where its share of the budget is used up, and
+ * the next one continues with what is left to pay. The last share of a run is not cut: it ends with the answer.
+ */
+function cutToShare(turn: ClaudeTurn, answer: CannedAnswer, { paidMicros }: PaidShares): CannedAnswer {
+  const totalMicros = usdToMicros(answer.costUsd);
+  const leftMicros = Math.max(0, totalMicros - paidMicros);
+  const { budgetMicros, isShare } = turn;
+  const stops = isShare && budgetMicros !== null && leftMicros > budgetMicros && answer.fail === null;
+  if (!stops && paidMicros === 0) return answer;
+  const nowMicros = stops ? budgetMicros : leftMicros;
+  const part = {
+    ...answer,
+    costUsd: microsToUsd(nowMicros),
+    seconds: totalMicros === 0 ? answer.seconds : (answer.seconds * nowMicros) / totalMicros,
+  };
+  return stops ? { ...part, fail: 'budget', text: '', write: {}, uses: [], deny: [], crash: false } : part;
+}
+
+/** Leaves in the folder of a turn what was paid, for the turn after it. */
+function writePaidShares(dir: string, before: PaidShares, answer: CannedAnswer, part: CannedAnswer): void {
+  const stopped = answer.fail === null && part.fail === 'budget';
+  if (!stopped && before.stops === 0) return;
+  const after: PaidShares = stopped
+    ? { paidMicros: before.paidMicros + usdToMicros(part.costUsd), stops: before.stops + 1 }
+    : { paidMicros: 0, stops: before.stops };
+  writeFileSync(join(dir, PAID_SHARES_FILE), JSON.stringify(after), { mode: 0o600 });
 }

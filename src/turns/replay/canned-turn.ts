@@ -1,17 +1,18 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Failed } from '../../core/signals/signal.ts';
 import type { ClaudeTurn, ScriptTurn } from '../../core/turns/due.ts';
-import { EXIT, RaymondError } from '../../errors.ts';
+import { EXIT, errorCodeOf, RaymondError } from '../../errors.ts';
 import type { Rules } from '../../language/policy.ts';
 import { renderTemplate } from '../../language/text/template.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { findCommand } from '../../process/find.ts';
 import { turnMarker } from '../../process/marker.ts';
+import { explainInvalidFile, isFolderName } from '../../scenario/answer-schema.ts';
 import { chooseAnswer, formatAnswersPosition } from '../../scenario/choose-answer.ts';
 import type { CannedAnswer, Scenario } from '../../scenario/scenario.ts';
 import { failedSignal } from '../signals.ts';
 import type { TurnContext } from '../turn-context.ts';
-import { writeInsideFolder } from './write-inside-folder.ts';
 
 /** Everything that the replayed turns of one run share. */
 export interface ReplayContext extends TurnContext {
@@ -124,7 +125,7 @@ function unusableAnswerError({ onMissing }: ReplayContext, message: string, advi
 }
 
 /** Fills the agent's variables into a canned answer; `unknown` are those that are not set. */
-export function renderAnswer(
+function renderAnswer(
   answer: CannedAnswer,
   variables: Readonly<Record<string, string>>,
 ): { readonly answer: CannedAnswer; readonly unknown: readonly string[] } {
@@ -145,4 +146,23 @@ export function renderAnswer(
     write: Object.fromEntries(write),
   };
   return { answer: filled, unknown: [...unknown] };
+}
+
+/**
+ * Writes a file into an agent's working directory, folders included, or makes a folder; returns why it could not. A
+ * file that begins with `#!` becomes executable.
+ */
+export function writeInsideFolder(cwd: string, name: string, content: string): string | null {
+  const problem = explainInvalidFile(name, content);
+  if (problem !== undefined) return problem;
+  try {
+    const path = join(cwd, name);
+    mkdirSync(isFolderName(name) ? path : dirname(path), { recursive: true });
+    if (isFolderName(name)) return null;
+    writeFileSync(path, content);
+    if (content.startsWith('#!')) chmodSync(path, 0o755);
+    return null;
+  } catch (error) {
+    return `${name} cannot be written (${errorCodeOf(error)})`;
+  }
 }

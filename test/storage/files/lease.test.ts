@@ -6,7 +6,7 @@ import { layoutOf } from '../../../src/disk/layout.ts';
 import type { RaymondError } from '../../../src/errors.ts';
 import { createFileLeases } from '../../../src/storage/files/lease.ts';
 import { loadRun } from '../../../src/storage/files/load.ts';
-import type { SavedRun } from '../../../src/storage/saved-run.ts';
+import type { SavedRun } from '../../../src/storage/run-file.ts';
 import type { RunLease } from '../../../src/storage/storage.ts';
 import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from '../run-history.ts';
 import { temporaryFolders } from '../temp.ts';

@@ -7,7 +7,7 @@ import { type FolderLayout, layoutOf } from '../../../src/disk/layout.ts';
 import { createFileLeases } from '../../../src/storage/files/lease.ts';
 import { loadRun } from '../../../src/storage/files/load.ts';
 import { readJournalLines } from '../../../src/storage/journal-lines.ts';
-import type { JournalPosition } from '../../../src/storage/saved-run.ts';
+import type { JournalPosition } from '../../../src/storage/run-file.ts';
 import { afterStep } from '../../../src/storage/storage.ts';
 import { readEvents } from '../read-events.ts';
 import { resealLine } from '../reseal.ts';

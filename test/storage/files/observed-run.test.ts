@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { deriveObservedStatus } from '../../../src/core/run/observed-status.ts';
+import { deriveObservedStatus } from '../../../src/core/run/status.ts';
 import { type FolderLayout, layoutOf } from '../../../src/disk/layout.ts';
 import { identifyThisProcess, type ProcessIdentity } from '../../../src/process/identity.ts';
 import { createFileLeases } from '../../../src/storage/files/lease.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll } from 'vitest';
 import { initDatabase } from '../../../src/cluster/init-database.ts';
-import { addStateChecksum } from '../../../src/storage/checksum.ts';
 import { createDatabaseBlobs } from '../../../src/storage/postgres/blobs.ts';
 import { type Database, openDatabase } from '../../../src/storage/postgres/database.ts';
 import { createDatabaseLeases } from '../../../src/storage/postgres/lease.ts';
 import { loadRunRows, parseChange } from '../../../src/storage/postgres/run-rows.ts';
+import { addStateChecksum } from '../../../src/storage/run-file.ts';
 import { PostgresServer } from '../../postgres/server.ts';
 import { describeBlobContract } from '../blob-contract.ts';
 import { describeLeaseContract, type LeaseHarness } from '../lease-contract.ts';

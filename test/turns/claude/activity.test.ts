@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Activity } from '../../../src/core/run/activity.ts';
 import { createActivityReader, createActivityReporter } from '../../../src/turns/claude/activity.ts';
-import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/event.ts';
 import { newTurnContext } from '../turn-context.ts';
 import { assistant, assistantText, init, type Lines, result, synthetic } from './lines.ts';
 

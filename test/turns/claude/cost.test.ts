@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { computeTurnCost } from '../../../src/turns/claude/cost.ts';
-import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
-import { estimateCosts, learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
+import { computeTurnCost, estimateCosts, learnPrices, type Prices } from '../../../src/turns/claude/cost.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/event.ts';
 import { addClaudeEvent, modelCosts } from '../../../src/turns/claude/transcript.ts';
 import { NO_USAGE } from '../../../src/turns/claude/usage.ts';
 import { after, assistant, assistantText, init, type Lines, result, usage } from './lines.ts';

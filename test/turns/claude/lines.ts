@@ -1,4 +1,4 @@
-import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, type Transcript } from '../../../src/turns/claude/transcript.ts';
 
 /*

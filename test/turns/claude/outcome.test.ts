@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FailureKind } from '../../../src/language/failure.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/event.ts';
 import { type ClaudeOutcome, type EndedTurn, judgeClaudeTurn } from '../../../src/turns/claude/outcome.ts';
-import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from '../../../src/turns/claude/transcript.ts';
 import { after, assistantText, init, type Lines, result, synthetic } from './lines.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/event.ts';
 import { assistant, assistantText, init, result, synthetic, usage } from './lines.ts';
 
 const read = (line: object) => parseClaudeLine(JSON.stringify(line));

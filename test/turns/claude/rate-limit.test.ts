@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/event.ts';
 import { readQuotaWindows } from '../../../src/turns/claude/rate-limit.ts';
 
 const AT = 1_794_930_000_000;

@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { SessionUse } from '../../../src/core/run/agent.ts';
-import type { ClaudeEvent } from '../../../src/turns/claude/event.ts';
+import { learnPrices, type Prices } from '../../../src/turns/claude/cost.ts';
+import { type ClaudeEvent, parseClaudeLine } from '../../../src/turns/claude/event.ts';
 import { type ClaudeCall, claudeArguments, escapePrompt } from '../../../src/turns/claude/invocation.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../../../src/turns/claude/outcome.ts';
-import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
-import { learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
 import {
   claudeConfigDir,
   findSessionFile,

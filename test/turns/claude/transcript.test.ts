@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, totalUsage } from '../../../src/turns/claude/transcript.ts';
 import { after, assistant, assistantText, init, type Lines, result, synthetic, usage } from './lines.ts';
 

@@ -1,4 +1,4 @@
-import type { AgentStatus } from '../../../core/run/observed-status.ts';
+import type { AgentStatus } from '../../../core/run/status.ts';
 import { findTurnWait, type TurnTraffic, type TurnWait } from '../../../core/turns/turn-wait.ts';
 import { isPrompt } from '../../../language/state-names.ts';
 import type { AgentView, LiveView } from './view.ts';

@@ -1,6 +1,6 @@
 import type { Activity } from '../../../core/run/activity.ts';
 import type { Event } from '../../../core/run/event.ts';
-import type { AgentStatus } from '../../../core/run/observed-status.ts';
+import type { AgentStatus } from '../../../core/run/status.ts';
 import { isPrompt } from '../../../language/state-names.ts';
 import { AgentLabels } from '../../agent-labels.ts';
 import { formatActivity, formatCount, formatEvent } from '../../format.ts';

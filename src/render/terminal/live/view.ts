@@ -1,8 +1,8 @@
 import type { Activity, Doing } from '../../../core/run/activity.ts';
 import type { AgentEnded, Event, RunResumed, RunStarted } from '../../../core/run/event.ts';
-import type { AgentStatus } from '../../../core/run/observed-status.ts';
 import type { Quota } from '../../../core/run/quota.ts';
 import type { StopReason } from '../../../core/run/run.ts';
+import type { AgentStatus } from '../../../core/run/status.ts';
 import { addTokens, NO_TOKENS, sumTokens, type Tokens } from '../../../core/run/tokens.ts';
 import type { Joining } from '../../../core/run/worker-event.ts';
 import { REACTIONS } from '../../../language/failure.ts';
