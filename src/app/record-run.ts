@@ -18,8 +18,7 @@ import {
   type RecordingContext,
   recordAnswer,
 } from './record/answers.ts';
-import { recordAsks } from './record/asks.ts';
-import { recordExpectations } from './record/expectations.ts';
+import { recordAsks, recordExpectations } from './record/expectations.ts';
 import { createScrubber, isSecretName, SECRET_MASK } from './record/scrub.ts';
 import { collectVisits, type RecordedTurn, type RecordedVisit } from './record/visits.ts';
 import { readRunEvents } from './run-files.ts';

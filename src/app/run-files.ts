@@ -8,7 +8,7 @@ import { AgentLabels } from '../render/agent-labels.ts';
 import type { RunHistory } from '../render/run-history.ts';
 import { observeRun } from '../storage/files/observed-run.ts';
 import { listRunIds, resolveRunId } from '../storage/files/runs.ts';
-import type { RunStorage } from '../storage/storage.ts';
+import { afterStep, type JournaledStep, type RunStorage } from '../storage/storage.ts';
 import { loadHistory } from '../wiring/history-file.ts';
 import { findStoredRisks, isSealed } from './trust/run-seal.ts';
 
@@ -77,4 +77,27 @@ export async function findDebugFolder({ id, startedAt, options }: Run, cwd = pro
   if (!options.debug) return null;
   const folder = await resolveDebugFolder(findLayout(cwd), id, startedAt);
   return existsSync(folder) ? folder : null;
+}
+
+/** The events of one step of a run, under its number in the journal. */
+export interface RunStep {
+  readonly seq: number;
+  readonly events: readonly Event[];
+}
+
+/** Reads the steps of a run after a step, as far as the journal has them. */
+export const readSteps = (id: string, { journal }: RunStorage, after: number): AsyncGenerator<RunStep> =>
+  toRunSteps(journal.read(id, afterStep(after)));
+
+/** Follows a run: its steps after a step, those to come included, until the signal. It continues when the run is resumed. */
+export const followSteps = (
+  id: string,
+  { journal }: RunStorage,
+  after: number,
+  stop: AbortSignal,
+): AsyncGenerator<RunStep> => toRunSteps(journal.follow(id, afterStep(after), stop));
+
+/** Steps without events are of no interest. */
+async function* toRunSteps(steps: AsyncIterable<JournaledStep>): AsyncGenerator<RunStep> {
+  for await (const { seq, change } of steps) if (change.events.length > 0) yield { seq, events: change.events };
 }

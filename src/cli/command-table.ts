@@ -1,8 +1,8 @@
 import { OPTION_TABLE } from '../core/options/options.ts';
 import { EXIT } from '../errors.ts';
 import { AUTHOR_COMMANDS } from './author-commands.ts';
+import { FLEET_COMMANDS } from './cluster-commands.ts';
 import { type CommandSpec, JSON_FLAG } from './command.ts';
-import { FLEET_COMMANDS } from './fleet-commands.ts';
 import { RUN_EXITS } from './help.ts';
 import { DATABASE_FLAGS } from './open-storage.ts';
 import { flagsOf, RESUME_FLAGS, RUN_FLAGS, VIEW_FLAGS } from './run-flags.ts';

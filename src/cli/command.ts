@@ -43,3 +43,10 @@ export const SEE_HELP_HINT = 'See raymond --help.';
 /** Creates the error for a command line that is wrong. */
 export const usageError = (message: string, hint = SEE_HELP_HINT): RaymondError =>
   new RaymondError(message, { exitCode: EXIT.usage, hint });
+
+/** The command that starts this very Raymond, and its first arguments. */
+export const thisCommand = (): readonly [string, ...string[]] => [
+  process.execPath,
+  ...process.execArgv,
+  process.argv[1] ?? '',
+];

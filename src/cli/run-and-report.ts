@@ -1,7 +1,9 @@
 import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { loadConfig } from '../app/config/load-config.ts';
 import type { Launcher, RunPlace } from '../app/launcher.ts';
 import { streamRunEvents } from '../app/run-files.ts';
+import type { ViewOptions } from '../core/options/view-options.ts';
 import type { Event } from '../core/run/event.ts';
 import type { Run } from '../core/run/run.ts';
 import { createEventDocument } from '../documents/event-document.ts';
@@ -203,3 +205,26 @@ function openLogFile(file: string | undefined, cwd: string, warn: (line: string)
     }
   };
 }
+
+/** The options of the view that were given on the command line. */
+export const parseViewFlags = ({ quiet, verbose, logFile, database }: ParsedOptions): Partial<ViewOptions> => ({
+  ...(typeof quiet === 'boolean' && { quiet }),
+  ...(typeof verbose === 'boolean' && { verbose }),
+  ...(typeof logFile === 'string' && { logFile }),
+  ...(typeof database === 'string' && { database }),
+});
+
+/** Adds options of the view to those of the command line, which go before them: --verbose also before a quiet config. */
+export function addViewOptions(options: ParsedOptions, view: Partial<ViewOptions>): ParsedOptions {
+  const { quiet, verbose, logFile } = options;
+  return {
+    ...options,
+    quiet: quiet ?? (verbose === true ? false : view.quiet),
+    verbose: verbose ?? (quiet === true ? false : view.verbose),
+    logFile: logFile ?? view.logFile ?? undefined,
+  };
+}
+
+/** Adds what the config files say about the view, as far as they are trusted. */
+export const addConfiguredView = (options: ParsedOptions, { cwd, env }: Terminal): ParsedOptions =>
+  addViewOptions(options, loadConfig(cwd, env).view);

@@ -1,6 +1,5 @@
 import type { PoolClient } from 'pg';
-import { type Database, PLACE_LOCK, SWEEP_LOCK } from '../storage/postgres/database.ts';
-import { IS_ALIVE, IS_STEADY, NOT_GONE } from '../storage/postgres/liveness.ts';
+import { type Database, IS_ALIVE, IS_STEADY, NOT_GONE, PLACE_LOCK, SWEEP_LOCK } from '../storage/postgres/database.ts';
 import { FORGET_WORKERS } from './node-name.ts';
 import type { DriveRequest, QueueClient } from './queues.ts';
 

@@ -15,7 +15,7 @@ import { createDatabaseInbox } from '../storage/postgres/inbox.ts';
 import { readStepRows } from '../storage/postgres/journal.ts';
 import { MAX_LIVE_TURNS } from '../storage/postgres/live-rows.ts';
 import { createDatabaseOutput, type DatabaseOutput } from '../storage/postgres/output.ts';
-import { QUEUED_TURNS } from '../storage/postgres/queued-turns.ts';
+import { QUEUED_TURNS } from '../storage/postgres/remote-turn-rows.ts';
 import {
   DRIVER_COLUMNS,
   type DriverRow,

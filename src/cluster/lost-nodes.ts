@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WhenLost } from '../core/options/fleet-options.ts';
+import type { WhenLost } from '../core/options/option-rows.ts';
 import { WORKSPACE } from '../core/run/workspace.ts';
 import type { Failed, NodeLost } from '../core/signals/signal.ts';
-import type { Database } from '../storage/postgres/database.ts';
-import { IS_STEADY, NOT_GONE } from '../storage/postgres/liveness.ts';
+import { type Database, IS_STEADY, NOT_GONE } from '../storage/postgres/database.ts';
 import type { Requests } from '../storage/postgres/request-poll.ts';
 
 const LOOK_EVERY_MS = 1_000;

@@ -7,8 +7,7 @@ import { EXIT, RaymondError } from '../errors.ts';
 import { tryParseJson } from '../language/text/json.ts';
 import { startStopwatch } from '../process/clock.ts';
 import { identifyThisProcess, isProcessAlive, type ProcessIdentity } from '../process/identity.ts';
-import type { Database } from '../storage/postgres/database.ts';
-import { IS_ALIVE, isNear } from '../storage/postgres/liveness.ts';
+import { type Database, IS_ALIVE, isNear } from '../storage/postgres/database.ts';
 import type { RunCatalog } from '../storage/storage.ts';
 
 /*

@@ -8,7 +8,7 @@ import { formatDuration } from '../render/format.ts';
 import { openDatabase } from '../storage/postgres/database.ts';
 import { LiveOutput } from '../storage/postgres/live-output.ts';
 import { deletePiecesOf } from '../storage/postgres/live-rows.ts';
-import { QueuedTurns } from '../storage/postgres/queued-turns.ts';
+import { QueuedTurns } from '../storage/postgres/remote-turn-rows.ts';
 import { Requests } from '../storage/postgres/request-poll.ts';
 import { checkSchema } from '../storage/postgres/schema.ts';
 import { assignRun, reassignRuns } from './assign-run.ts';

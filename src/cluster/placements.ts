@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Signal } from '../core/signals/signal.ts';
 import type { PublishedCommit, WorktreeTurn } from '../core/turns/worktree-turns.ts';
-import { type Database, PLACE_LOCK } from '../storage/postgres/database.ts';
-import { IS_ALIVE } from '../storage/postgres/liveness.ts';
+import { type Database, IS_ALIVE, PLACE_LOCK } from '../storage/postgres/database.ts';
 import { parseRow } from '../storage/postgres/parse-row.ts';
 
 /*

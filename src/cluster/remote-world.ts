@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from '../core/command.ts';
-import type { WhenLost } from '../core/options/fleet-options.ts';
+import type { WhenLost } from '../core/options/option-rows.ts';
 import { isReplay } from '../core/options/option-types.ts';
 import { unknownCost } from '../core/run/ledger.ts';
 import { getAgent, type Run } from '../core/run/run.ts';

@@ -8,8 +8,7 @@ import { type FindUsers, findWorktrees, isWorkingIn, nameWork, pruneWorktrees } 
 import type { FolderLayout } from '../disk/layout.ts';
 import { errorMessageOf } from '../errors.ts';
 import type { FoundWorktree } from '../render/found-worktree.ts';
-import type { Database } from '../storage/postgres/database.ts';
-import { IS_ALIVE } from '../storage/postgres/liveness.ts';
+import { type Database, IS_ALIVE } from '../storage/postgres/database.ts';
 import { loadRunRows } from '../storage/postgres/run-rows.ts';
 import { ensureWorktreeRequests } from '../storage/postgres/schema.ts';
 

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { ClaudeTurn, TurnRef } from '../core/turns/due.ts';
 import type { NotStarted } from '../process/command.ts';
 import { toNotStarted } from '../process/start.ts';
+import type { TurnMessage } from './conversation.ts';
 import { type EarlyStartContext, EarlyStarts } from './early-start.ts';
-import { Pool, type PoolContext, type Pooled } from './pool.ts';
+import { type AnyConnection, Pool, type PoolContext, type Pooled } from './pool.ts';
 import type { Connection, ConversationProtocol, PlannedTurn } from './protocol.ts';
 import { locatedRef, locateTurn, readTurnLocator, writeTurnLocator } from './records.ts';
-import { TurnMessages } from './turn-messages.ts';
 
 /** Everything that turns in conversations need of their run. */
-export interface ConversationContext extends PoolContext, EarlyStartContext {
+interface ConversationContext extends PoolContext, EarlyStartContext {
   readonly endings: { end(agent: string): void };
   /** True if another node drives the run, and decides which conversations it has. */
   readonly isGuest?: boolean;
@@ -17,7 +17,7 @@ export interface ConversationContext extends PoolContext, EarlyStartContext {
 }
 
 /** A turn that was taken. `settle` keeps its conversation for the next turn, or closes it. */
-export type TakenTurn<Over> =
+type TakenTurn<Over> =
   | NotStarted
   | { readonly kind: 'missed'; readonly over: Over }
   | { readonly kind: 'over'; readonly over: Over; readonly settle: (canContinue: boolean) => Promise<void> };
@@ -146,5 +146,75 @@ export class ConversationTurns<Asked extends PlannedTurn, Over, Left extends { r
   private startEarly(turn: ClaudeTurn, isEarlySafe: boolean): void {
     if (!isEarlySafe) this.early.stop();
     else if (this.context.isGuest !== true) this.early.consider(turn);
+  }
+}
+
+interface ReachableTurn<C> {
+  readonly number: number;
+  /** Null until its prompt is sent. */
+  pooled: Pooled<C> | null;
+  /** The messages that came before. */
+  readonly waiting: TurnMessage[];
+  /** Ends it by force if it does not end after it was interrupted. */
+  alarm: NodeJS.Timeout | undefined;
+}
+
+/** How long a turn that was interrupted may continue. */
+const INTERRUPT_GRACE_MS = 10_000;
+
+/** The running turns that get messages and interruptions of people. */
+class TurnMessages<C extends AnyConnection> {
+  private readonly pool: Pool<C>;
+  private readonly end: (agent: string) => void;
+  private readonly turns = new Map<string, ReachableTurn<C>>();
+
+  /** `end` ends the turn of an agent by force. */
+  constructor(pool: Pool<C>, end: (agent: string) => void) {
+    this.pool = pool;
+    this.end = end;
+  }
+
+  /** Makes a turn reachable until `action` is over. */
+  async during<T>({ agent, number }: TurnRef, action: () => Promise<T>): Promise<T> {
+    const turn: ReachableTurn<C> = { number, pooled: null, waiting: [], alarm: undefined };
+    this.turns.set(agent, turn);
+    try {
+      return await action();
+    } finally {
+      clearTimeout(turn.alarm);
+      this.turns.delete(agent);
+    }
+  }
+
+  /** True if the running turn of an agent takes messages: not after an interruption, and not once its process has exited. */
+  canReach(agent: string): boolean {
+    const turn = this.turns.get(agent);
+    if (turn === undefined || turn.pooled === null) return turn !== undefined;
+    const { conversation } = turn.pooled;
+    return conversation.kind === 'busy' && conversation.interruption === 'none';
+  }
+
+  /** Writes a message into this turn, as soon as its prompt is sent; not if it is over. */
+  say(agent: string, number: number, message: TurnMessage): void {
+    const turn = this.turns.get(agent);
+    if (turn === undefined || turn.number !== number) return;
+    if (turn.pooled === null) turn.waiting.push(message);
+    else this.pool.steer(turn.pooled, message);
+  }
+
+  /** Tells the backend to end the turn of an agent. False if that is not possible. */
+  interrupt(agent: string): boolean {
+    const turn = this.turns.get(agent);
+    if (turn === undefined || turn.pooled === null || !this.pool.interrupt(turn.pooled)) return false;
+    turn.alarm = setTimeout(() => this.end(agent), INTERRUPT_GRACE_MS).unref();
+    return true;
+  }
+
+  /** Records that the prompt of an agent's turn was sent to this conversation. */
+  connect(agent: string, pooled: Pooled<C>): void {
+    const turn = this.turns.get(agent);
+    if (turn === undefined) return;
+    turn.pooled = pooled;
+    for (const message of turn.waiting) this.pool.steer(pooled, message);
   }
 }

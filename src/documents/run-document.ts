@@ -10,6 +10,7 @@ import { EXIT } from '../errors.ts';
 import type { Session } from '../language/position.ts';
 import { formatAgentLabel } from '../render/agent-labels.ts';
 import { formatIso } from '../render/format.ts';
+import type { FoundWorktree } from '../render/found-worktree.ts';
 import { describeNextSteps, type RunSituation } from '../render/next-steps.ts';
 import { type AskingAgent, findDisplayFolder, formatAnswerCommand, listAskingAgents } from '../render/questions.ts';
 import type { RecordedTransition, RunHistory } from '../render/run-history.ts';
@@ -33,6 +34,7 @@ import type {
   RunHeadFields,
   RunListDocument,
   StatusDocument,
+  WorktreesDocument,
 } from './types.ts';
 
 const EXIT_CODES = {
@@ -286,5 +288,25 @@ export const createAsksDocument = (questions: readonly QuestionOfRun[]): Questio
     run_status: observedStatus,
     ...createAskDocument(run, agent),
     answered_by: answeredBy,
+  })),
+});
+
+/** The document of `raymond worktrees --json`. */
+export const createWorktreesDocument = (
+  worktrees: readonly FoundWorktree[],
+  isRemoved: (worktree: FoundWorktree) => boolean,
+): WorktreesDocument => ({
+  worktrees: worktrees.map((worktree) => ({
+    run_id: worktree.run,
+    agent: worktree.agent,
+    path: worktree.path,
+    worker: worktree.worker ?? null,
+    branch: worktree.branch,
+    holds: worktree.holds,
+    commits: worktree.commits,
+    dirty: worktree.dirty,
+    problem: worktree.problem,
+    work: worktree.work ?? null,
+    removed: isRemoved(worktree),
   })),
 });

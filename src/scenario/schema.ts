@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { PERCENT_PATTERN } from '../core/options/option-rows.ts';
 import { NUMBER_LIMIT } from '../core/options/option-types.ts';
 import { OPTIONS, type Option } from '../core/options/options.ts';
-import { PERCENT_PATTERN } from '../core/options/quota-options.ts';
 import { DURATION_PATTERN } from '../language/text/duration.ts';
 import { VARIABLE_NAME_SCHEMA } from '../language/variable-names.ts';
 import {

@@ -6,10 +6,10 @@ import type { PageFiles } from './page-files.ts';
 import { Problem, problemPage, problemResponse, toProblem } from './problem.ts';
 import { defineRoute, type Route } from './route.ts';
 import { EVENT_ROUTES } from './routes/events.ts';
+import { WORD_ROUTES } from './routes/messages.ts';
 import { QUESTION_ROUTES } from './routes/questions.ts';
 import { COST_ROUTES, RUN_ROUTES } from './routes/runs.ts';
 import { TURN_ROUTES } from './routes/turns.ts';
-import { WORD_ROUTES } from './routes/words.ts';
 import { WORKFLOW_ROUTES } from './routes/workflows.ts';
 import type { ServerContext } from './server-context.ts';
 

@@ -1,4 +1,4 @@
-import { type RunStep, readSteps } from '../app/follow-run.ts';
+import { type RunStep, readSteps } from '../app/run-files.ts';
 import type { RunStorage } from '../storage/storage.ts';
 
 /** How long a reader waits for the request of the next page. */

@@ -1,4 +1,4 @@
-import { followSteps, type RunStep, readSteps } from '../app/follow-run.ts';
+import { followSteps, type RunStep, readSteps } from '../app/run-files.ts';
 import { type TurnDelta, TurnDeltas } from '../app/turns/turn-deltas.ts';
 import { createEventDocument, createLogEntryDocument } from '../documents/event-document.ts';
 import type { StepDocument, TurnDeltaDocument, TurnDeltasDocument } from '../documents/types.ts';

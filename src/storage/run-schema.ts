@@ -4,11 +4,17 @@ import type { Agent } from '../core/run/agent.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run/run.ts';
 import { NO_TOKENS } from '../core/run/tokens.ts';
 import { type FailureKind, REACTIONS } from '../language/failure.ts';
+import {
+  CHANGED_FILE_SCHEMA,
+  INTERRUPTION_SCHEMA,
+  PINNED_CODE_SCHEMA,
+  rulesSchema,
+  SAID_SCHEMA,
+  WORKSPACE_SCHEMA,
+  WORKTREE_SCHEMA,
+} from './agent-schema.ts';
 import { ASKING_PHASE_SCHEMA, PROMPT_SCHEMA as prompt } from './asking-phase.ts';
-import { INTERRUPTION_SCHEMA, SAID_SCHEMA } from './message-schema.ts';
-import { CHANGED_FILE_SCHEMA, PINNED_CODE_SCHEMA } from './pinned-code-schema.ts';
 import { QUOTA_SCHEMA } from './quota-schema.ts';
-import { rulesSchema } from './rules-schema.ts';
 import {
   checkState,
   invalidStateFileError,
@@ -18,7 +24,6 @@ import {
   type SavedRun,
   validateWith,
 } from './run-file.ts';
-import { WORKSPACE_SCHEMA, WORKTREE_SCHEMA } from './worktree-schema.ts';
 
 const count = z.number().int().nonnegative();
 const micros = z.number().int().nonnegative();

@@ -1,7 +1,7 @@
 import type { ScriptTurn } from '../core/turns/due.ts';
 import { EXPLICIT_BARE_REPOSITORIES, withGitSettings } from '../git/git-settings.ts';
 import { RUN_VARIABLES } from '../language/variable-names.ts';
-import { type Environment, inheritEnvironment } from '../process/environment.ts';
+import { type Environment, inheritEnvironment } from '../process/command.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** A longer payload is handed over in its file only: the size of an environment is limited. */

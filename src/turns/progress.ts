@@ -9,7 +9,7 @@ import { findGitPlace } from '../git-repository.ts';
 import { readTags } from '../language/tags/tag.ts';
 import { hasWildcard, matchesGlob } from '../language/text/glob.ts';
 import { TAG_NAMES } from '../language/transitions/index.ts';
-import type { Environment } from '../process/environment.ts';
+import type { Environment } from '../process/command.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** The result of looking at what shows progress: a text that changes with it, or why there is none. */

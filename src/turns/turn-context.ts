@@ -10,7 +10,7 @@ import type { PinnedCode } from '../language/pinned-code.ts';
 import type { State } from '../language/state.ts';
 import type { Scope } from '../language/state-names.ts';
 import type { Clock } from '../process/clock.ts';
-import type { Environment } from '../process/environment.ts';
+import type { Environment } from '../process/command.ts';
 import type { CommandStarter } from '../process/ready-wrapper.ts';
 import type { OpenQuestions } from './open-questions.ts';
 import type { TurnEndings } from './turn-endings.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options/option-rows.ts';
 import type { Options } from '../core/options/options.ts';
-import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options/time-options.ts';
 import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
 import { readJsonFile } from '../json-file.ts';
 import type { State } from '../language/state.ts';

@@ -11,11 +11,10 @@ import {
   type PinnedCode,
   type PinnedWorkflow,
 } from '../language/pinned-code.ts';
-import type { Environment } from '../process/environment.ts';
+import type { Environment } from '../process/command.ts';
 import { foldersAround } from '../turns/claude/start-checks.ts';
 import { ChangedCodeError } from '../turns/signals.ts';
-import { digestOf } from '../workflow/digest.ts';
-import { type FileRule, isProgram, ProgramFiles } from '../workflow/program-files.ts';
+import { digestOf, type FileRule, isProgram, ProgramFiles } from '../workflow/program-files.ts';
 import { resolveLinks } from '../workflow/workflow-spec.ts';
 
 /** The entry of a run's pinned code that holds what Claude Code starts programs from; no path of a workflow has this name. */

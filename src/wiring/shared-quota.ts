@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { findUserConfigFolder } from '../config/user-folder.ts';
 import type { Quota } from '../core/run/quota.ts';
 import type { Clock } from '../process/clock.ts';
-import type { Environment } from '../process/environment.ts';
+import type { Environment } from '../process/command.ts';
 import type { QuotaExchange } from '../turns/turn-context.ts';
 
 /*

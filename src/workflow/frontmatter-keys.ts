@@ -1,4 +1,4 @@
-import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options/time-options.ts';
+import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options/option-rows.ts';
 import type { EntryPositions, WrittenSchema } from '../graph/workflow-source.ts';
 import { normalizeEffort, normalizeModel } from '../language/claude-values.ts';
 import type { Evaluator, Policy } from '../language/policy.ts';

@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto';
 import { type Dirent, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
 import type { CodeDigests } from '../language/pinned-code.ts';
-import { digestOf } from './digest.ts';
 
 /** The endings of files that hold text or data, or that editors and systems leave; these are no programs, whatever their mode is. */
 const DATA_ENDINGS: ReadonlySet<string> = new Set(
@@ -38,7 +38,7 @@ interface Seen<Content> {
 }
 
 /** Files, and folders to search, by their paths below a root. */
-export interface Listing {
+interface Listing {
   readonly files: readonly string[];
   readonly folders: readonly string[];
 }
@@ -188,3 +188,7 @@ function isFolder(path: string, entry: Dirent): boolean {
   if (!entry.isSymbolicLink()) return entry.isDirectory();
   return statSync(join(path, entry.name), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
+
+/** Identifies a content: nobody finds another one with the same digest. */
+export const digestOf = (content: string | Uint8Array): string =>
+  createHash('sha256').update(content).digest('hex').slice(0, 32);

@@ -2,9 +2,8 @@ import { sourceScope, type WorkflowSource } from '../graph/workflow-source.ts';
 import type { FileFinding } from '../language/state.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
 import { invalidWorkflowFile } from './invalid-workflow.ts';
-import { prefixFindings } from './merge-sources.ts';
 import { findStateProblems } from './state-file.ts';
-import type { ResolvedReference, WorkflowMember, WorkflowSet } from './workflow-set.ts';
+import { prefixFindings, type ResolvedReference, type WorkflowMember, type WorkflowSet } from './workflow-set.ts';
 
 /**
  * Lists what is wrong with a workflow and those that it calls: an error keeps a run from starting. A run refuses what this

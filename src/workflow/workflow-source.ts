@@ -10,14 +10,22 @@ import {
   type Scope,
 } from '../language/state-names.ts';
 import { WHOLE_FILE } from '../language/text/text.ts';
+import { newFindingReport } from '../yaml/finding-report.ts';
+import { readYaml } from '../yaml/read-yaml.ts';
+import { readYamlScalarText, type YamlValue } from '../yaml/value.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { deriveWorkflowName, locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
-import type { Manifest } from './manifest.ts';
-import { readManifestFile } from './manifest-file.ts';
+import { EMPTY_MANIFEST, MANIFEST_FILE, type Manifest, type ParsedManifest, readManifest } from './manifest.ts';
 import { openOneFile } from './one-file.ts';
 import { completeResultSchema } from './result-schema.ts';
 import { parseStateFile } from './state-file.ts';
-import { findEntriesInSubfolders, mapConcurrently, openWorkflowFolder, type WorkflowFiles } from './workflow-files.ts';
+import {
+  decodeText,
+  findEntriesInSubfolders,
+  mapConcurrently,
+  openWorkflowFolder,
+  type WorkflowFiles,
+} from './workflow-files.ts';
 import { openWorkflowZip } from './zip.ts';
 
 /** Facts about the runs of a workflow that its files do not tell. */
@@ -119,4 +127,35 @@ function findEntry(location: WorkflowLocation, scope: Scope): Resolution {
 function spellAsListed(state: string, { files, platform }: Scope): string {
   const isSame = (file: string): boolean => file.toLowerCase() === state.toLowerCase();
   return (platform === 'windows' && !files.includes(state) && files.find(isSame)) || state;
+}
+
+/** Reads the manifest of a folder or a zip; an empty one if there is none. */
+async function readManifestFile(files: WorkflowFiles): Promise<ParsedManifest> {
+  if (!(await files.list()).includes(MANIFEST_FILE)) return { manifest: EMPTY_MANIFEST, findings: [] };
+  const report = newFindingReport(MANIFEST_FILE);
+  const problem = files.problemOf(MANIFEST_FILE);
+  if (problem !== undefined) {
+    report.error(WHOLE_FILE, problem);
+    return { manifest: EMPTY_MANIFEST, findings: report.findings };
+  }
+  const decoded = decodeText((await files.read(MANIFEST_FILE)).bytes, 'prompt');
+  if (decoded.kind === 'not-text') {
+    report.error(decoded.at, decoded.message);
+    return { manifest: EMPTY_MANIFEST, findings: report.findings };
+  }
+  const value = readYaml(decoded.text, report);
+  const states =
+    value?.kind === 'mapping' ? value.pairs.find(([key]) => readYamlScalarText(key) === 'states') : undefined;
+  if (states !== undefined) report.error(states[0].at, STATES_MESSAGE);
+  return { manifest: readManifest(withoutStates(value), report), findings: report.findings, text: decoded.text };
+}
+
+const STATES_MESSAGE =
+  '`states` makes this a workflow of its own, beside the state files of this folder: ' +
+  `name ${MANIFEST_FILE} itself to run it, or remove the key`;
+
+/** The top level without its states: what is left is the manifest. */
+function withoutStates(value: YamlValue | undefined): YamlValue | undefined {
+  if (value?.kind !== 'mapping') return value;
+  return { ...value, pairs: value.pairs.filter(([key]) => readYamlScalarText(key) !== 'states') };
 }

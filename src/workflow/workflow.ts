@@ -9,12 +9,13 @@ import { digestState } from './code-digests.ts';
 import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
 import { workflowPathError } from './locate.ts';
 import type { Manifest } from './manifest.ts';
-import { mergeSources, prefixFindings } from './merge-sources.ts';
 import { findStartProblems } from './start-problems.ts';
 import { findStateProblems } from './state-file.ts';
 import { type FileContent, mapConcurrently } from './workflow-files.ts';
 import {
   type CallLimits,
+  mergeSources,
+  prefixFindings,
   readWorkflowSet,
   type SpecTarget,
   type WorkflowMember,

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { WorktreePlace } from '../../src/core/run/worktree.ts';
 import { findWork } from '../../src/git/held-work.ts';
-import { removeLeftWorktree } from '../../src/git/left-worktree.ts';
+import { removeLeftWorktree } from '../../src/git/left-work.ts';
 import { createWorktreeRunner } from '../../src/turns/worktree-turn.ts';
 import { git } from '../git.ts';
 import { newTurnContext } from './turn-context.ts';

@@ -4,8 +4,8 @@ import { isLive } from '../../core/run/status.ts';
 import { type TurnRef, turnRefOf } from '../../core/turns/due.ts';
 import type { LogEntry } from '../../render/turn-renderer.ts';
 import type { RunStorage } from '../../storage/storage.ts';
-import type { RunStep } from '../follow-run.ts';
 import { followLogEntries, toTurnLog } from '../logs/turn-log-entries.ts';
+import type { RunStep } from '../run-files.ts';
 
 const BATCH_MS = 100;
 /** Of more turns at once nobody reads along; each costs a watched file. */

@@ -24,11 +24,11 @@ import type { ManifestAndSource } from '../../wiring/manifest-settings.ts';
 import { callLimitsOf, withAbsoluteRoot } from '../../wiring/run-workflows.ts';
 import { InvalidWorkflow } from '../../workflow/invalid-workflow.ts';
 import { kindByName, locateWorkflow } from '../../workflow/locate.ts';
-import { mergeSources } from '../../workflow/merge-sources.ts';
 import { findStartProblems } from '../../workflow/start-problems.ts';
 import { mapConcurrently } from '../../workflow/workflow-files.ts';
 import {
   type CallLimits,
+  mergeSources,
   readWorkflowSet,
   type WorkflowMember,
   type WorkflowSet,

@@ -2,8 +2,7 @@ import { DEFAULT_OPTIONS } from '../../core/options/options.ts';
 import { isStateFile } from '../../language/state-names.ts';
 import { needsPeople } from '../../wiring/manifest-settings.ts';
 import type { Manifest } from '../../workflow/manifest.ts';
-import { mergeSources } from '../../workflow/merge-sources.ts';
-import { readWorkflowSet } from '../../workflow/workflow-set.ts';
+import { mergeSources, readWorkflowSet } from '../../workflow/workflow-set.ts';
 import { readWorkflowSource, type SourceSettings } from '../../workflow/workflow-source.ts';
 import { currentPlatform } from './platform.ts';
 

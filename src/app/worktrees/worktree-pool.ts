@@ -4,7 +4,7 @@ import type { WorktreesDiscarded } from '../../core/signals/signal.ts';
 import { step } from '../../core/step.ts';
 import { type FolderLayout, findLayout } from '../../disk/layout.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
-import { discardLeftWorktree } from '../../git/left-worktree.ts';
+import { discardLeftWorktree } from '../../git/left-work.ts';
 import type { FoundWorktree } from '../../render/found-worktree.ts';
 import { createFileLeases } from '../../storage/files/lease.ts';
 import { loadSnapshot } from '../../storage/files/load.ts';

@@ -4,9 +4,8 @@ import { createMcpServer, readMessageLines, refusalOf, TOOLS } from '../../mcp/m
 import { QUESTION_TOOLS } from '../../mcp/run-tools.ts';
 import type { McpContext } from '../../mcp/tool.ts';
 import { readPackageVersion } from '../../package-files.ts';
-import type { CommandHandler } from '../command.ts';
+import { type CommandHandler, thisCommand } from '../command.ts';
 import { findDatabaseAddress, WAIT_AT_MOST_MS, withStorage } from '../open-storage.ts';
-import { thisCommand } from '../this-command.ts';
 
 /** `raymond mcp`: lets Claude Code and other MCP clients start and read runs, over stdin and stdout, until stdin ends. */
 export const handleMcp: CommandHandler = async (_, options, terminal) => {

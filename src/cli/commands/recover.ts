@@ -11,9 +11,8 @@ import { type CommandHandler, type ParsedOptions, usageError } from '../command.
 import { findDatabaseAddress } from '../open-storage.ts';
 import { refuseOptions } from '../parsed-options.ts';
 import { renderRunTable } from '../reports/run-table.ts';
-import { runAndReport } from '../run-and-report.ts';
+import { addConfiguredView, runAndReport } from '../run-and-report.ts';
 import { confirmTrustOfRun, refuseForeignRun } from '../trust-questions.ts';
-import { addConfiguredView } from '../view-settings.ts';
 
 /** `raymond recover`: lists the runs whose process has died; with --resume it resumes them, several at the same time. */
 export const handleRecover: CommandHandler = async (_, options, terminal) => {

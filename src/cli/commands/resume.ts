@@ -7,10 +7,9 @@ import type { Terminal } from '../../render/terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { findDatabaseAddress, WAIT_AT_MOST_MS, withStorage } from '../open-storage.ts';
 import { refuseOptions } from '../parsed-options.ts';
-import { leaveRun, refuseNodeOptions, runAndReport } from '../run-and-report.ts';
+import { addConfiguredView, leaveRun, refuseNodeOptions, runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
 import { confirmTrustOfRun } from '../trust-questions.ts';
-import { addConfiguredView } from '../view-settings.ts';
 
 const RUN_ONLY_OPTIONS = ['input', 'dir', 'name', 'runId'];
 

@@ -8,10 +8,16 @@ import { type CommandHandler, type ParsedOptions, usageError } from '../command.
 import { findDatabaseAddress, WAIT_AT_MOST_MS, withStorage } from '../open-storage.ts';
 import { getRepeatedOption, getTextOption, refuseOptions } from '../parsed-options.ts';
 import { describeCrashedRuns } from '../reports/run-table.ts';
-import { leaveRun, type RunObservers, refuseNodeOptions, runAndReport } from '../run-and-report.ts';
+import {
+  addViewOptions,
+  leaveRun,
+  parseViewFlags,
+  type RunObservers,
+  refuseNodeOptions,
+  runAndReport,
+} from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
 import { addTrustedConfig } from '../trust-questions.ts';
-import { addViewOptions, parseViewFlags } from '../view-settings.ts';
 import { resolveWorkflowArgument } from '../workflow-argument.ts';
 
 /** `raymond run WORKFLOW`, also without `run`; with `--resume RUN` or `--init-config` it does that instead. */

@@ -8,10 +8,9 @@ import { readPackageVersion } from '../../package-files.ts';
 import type { Terminal } from '../../render/terminal/terminal.ts';
 import { isLoopback } from '../../server/access.ts';
 import { startServer } from '../../server/serve.ts';
-import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { type CommandHandler, type ParsedOptions, thisCommand, usageError } from '../command.ts';
 import { findDatabaseAddress, type OpenedStorage, withStorage } from '../open-storage.ts';
 import { getCountOption, getRepeatedOption, getTextOption } from '../parsed-options.ts';
-import { thisCommand } from '../this-command.ts';
 
 const MAX_PORT = 65_535;
 

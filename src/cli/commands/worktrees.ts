@@ -1,5 +1,5 @@
 import type { WorktreePool } from '../../app/worktrees/worktree-pool.ts';
-import { createWorktreesDocument } from '../../documents/worktrees-document.ts';
+import { createWorktreesDocument } from '../../documents/run-document.ts';
 import { EXIT } from '../../errors.ts';
 import { formatJson } from '../../language/text/json.ts';
 import { formatCount } from '../../render/format.ts';

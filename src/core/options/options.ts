@@ -8,9 +8,18 @@ import {
   PERMISSION_MODES,
 } from '../../language/claude-values.ts';
 import { WORKSPACE_OPTION } from '../run/workspace.ts';
-import { NOTIFY_OPTION, ON_ASK_OPTION } from './ask-options.ts';
-import { WHEN_LOST_OPTION } from './fleet-options.ts';
 import { ALLOW_CD_OPTION, TASK_FOLDER_OPTION, WORKTREE_DIR_OPTION } from './folder-options.ts';
+import {
+  KEEP_OPEN_OPTION,
+  MAX_WAIT_OPTION,
+  NOTIFY_OPTION,
+  ON_ASK_OPTION,
+  PERCENT,
+  RESERVE_OPTION,
+  SLOW_AT_OPTION,
+  TIMEOUT_OPTION,
+  WHEN_LOST_OPTION,
+} from './option-rows.ts';
 import {
   BACKEND,
   BOOLEAN,
@@ -25,8 +34,6 @@ import {
   optionalWord,
   VARIABLES,
 } from './option-types.ts';
-import { MAX_WAIT_OPTION, PERCENT, RESERVE_OPTION, SLOW_AT_OPTION } from './quota-options.ts';
-import { KEEP_OPEN_OPTION, TIMEOUT_OPTION } from './time-options.ts';
 
 /** Checks a row, and keeps the type of its values. */
 const option = <Kept>(row: OptionRow<Kept>): OptionRow<Kept> => row;

@@ -1,6 +1,6 @@
 // The rules of lint; their order has no meaning. To add one, write its file, a row here and a section of docs/lint.md.
 
-export { badAttribute, ignoredAttribute, misplacedAttribute, missingAttribute } from './attributes.ts';
+export { badAttribute, ignoredAttribute, misplacedAttribute, missingAttribute, quoteInInput } from './attributes.ts';
 export {
   emptyLoop,
   endlessLoop,
@@ -11,7 +11,6 @@ export {
   noWayOut,
 } from './cycles.ts';
 export { badEvaluator, byteOrderMark, emptyPrompt, frontmatter, notText, unknownRule } from './file-text.ts';
-export { forbiddenTag } from './forbidden-tag.ts';
 export { keyWithoutEffect } from './key-without-effect.ts';
 export {
   ambiguousEntry,
@@ -22,13 +21,11 @@ export {
   missingWorkflow,
   pathInName,
 } from './names.ts';
-export { quoteInInput } from './quote-in-input.ts';
+export { forbiddenTag, unmentionedEntry } from './policies.ts';
 export { missingField, nothingToJoin, undefinedResult } from './results.ts';
 export { bashSyntax, crlfScript, noShebang, otherShebang, otherShell, silentPath, unquotedTag } from './scripts.ts';
 export { implicitTransition, severalTags, wastedTag } from './several-tags.ts';
-export { unclosedTag } from './unclosed-tag.ts';
 export { literalVariable, undefinedVariable } from './undefined-variable.ts';
-export { unknownTag } from './unknown-tag.ts';
+export { unclosedTag, unknownTag } from './unknown-tag.ts';
 export { unknownEffort, unknownMode, unknownModel, unknownTool } from './unknown-values.ts';
-export { unmentionedEntry } from './unmentioned-entry.ts';
 export { unreachableState } from './unreachable-state.ts';

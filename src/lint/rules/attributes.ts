@@ -1,5 +1,5 @@
 import { findForkContinuations } from '../../graph/edges.ts';
-import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import type { PlacedTag, StateAnalysis } from '../../graph/state-analysis.ts';
 import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute, isBuiltInAttribute, type Tag } from '../../language/tags/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../../language/tags/tag-mentions.ts';
 import { didYouMean, nearest } from '../../language/text/nearest.ts';
@@ -16,8 +16,8 @@ import {
 } from '../../language/transitions/index.ts';
 import type { Transition } from '../../language/transitions/transition.ts';
 import { variableNameProblem } from '../../language/variable-names.ts';
-import { NO_TEMPLATE_HINT } from '../messages.ts';
-import { defineTagRule } from '../rule.ts';
+import { NO_TEMPLATE_HINT, quoteTag } from '../messages.ts';
+import { defineStateRule, defineTagRule, type LintLevel } from '../rule.ts';
 
 /** An attribute has a value that it cannot have, or a name that no variable can have. */
 export const badAttribute = defineTagRule(
@@ -185,4 +185,63 @@ function canEndAlone(at: TextPosition, { paths, positionAt, tags }: StateAnalysi
   return (
     isUnfollowed === true && !tags.some((other) => isContinuation(other.name) && comparePositions(other.at, at) > 0)
   );
+}
+
+/** A script puts a value that it does not know between the quotes of an `input`: a quote in it breaks the tag. */
+export const quoteInInput = defineStateRule({ id: 'quote-in-input', level: 'warning' }, (analysis) => {
+  if (analysis.kind !== 'script') return [];
+  const { text } = analysis.source.state;
+  const lines = text.split('\n');
+  const start = analysis.positionAt(0);
+  const unsafe = analysis.tags.filter(({ sure, tag }) => sure && tag.attributes.input?.includes(UNKNOWN));
+  const byPosition = new Map(unsafe.map((placed) => [`${placed.at.line}:${placed.at.column}`, placed]));
+  return [...byPosition.values()].flatMap(({ name, tag, at }) => {
+    const level = levelOfInput(readWrittenInput(lines, at, start), text);
+    if (level === null) return [];
+    const message = `${quoteTag(name, tag)}: a quote in the value of \`input\` would break the tag`;
+    return [{ at, level, message, hint: 'Write the text to a file and name that: `input-file="PATH"`.' }];
+  });
+});
+
+/** The value of the `input` that stands at a position, as the script has it; undefined if it is not found there. */
+function readWrittenInput(lines: readonly string[], at: PlacedTag['at'], start: TextPosition): string | undefined {
+  const line = lines.slice(at.line - start.line).join('\n');
+  const column = at.line === start.line ? at.column - start.column : at.column - 1;
+  return /^<[^<>]*?\binput\s*=\s*\\?(["'])((?:\$\([^()]*\)|(?!\\?\1)[\s\S])*)/.exec(line.slice(column))?.[2];
+}
+
+/** Expansions that never hold a quote: numbers, and what Raymond sets by itself. */
+const SAFE =
+  /\$\(\([^()]*\)\)|\$\{#\w+\}|\$[#?$!]|\$\{?(?:RANDOM|SECONDS|LINENO|EPOCHSECONDS|RAYMOND_(?:WORKFLOW_ID|AGENT_ID|STATE|TASK_FOLDER|RUN_FOLDER|ASK_ID|RESULTS_FILE|RESULT_FILE|WORKFLOW_DIR|VISIT|TURN))\}?(?!\w)/g;
+const EXPANSION = /\$\(([^()]*)\)|`([^`]*)`|\$\{?(\w+)[^}\s"'<>]*\}?/g;
+
+/** Commands that print text of any kind. */
+const FREE_TEXT = /2>&1|\|&|\b(?:cat|tail|curl|wget|claude|git\s+(?:log|diff|show|status))\b/;
+const PLAIN_COMMAND = /^\s*(?:date|nproc|uuidgen|hostname|whoami|mktemp)\b|\bwc\s+-[lcw]\b|\bjq\b[^|]*\blength\b/;
+
+/** The level of a finding about this value: null if no quote can be in it, a warning if it may be text of any kind. */
+function levelOfInput(written: string | undefined, script: string): LintLevel | null {
+  if (written === undefined) return 'info';
+  const levels = [...written.replace(SAFE, '').matchAll(EXPANSION)].map(([, substitution, quoted, variable]) =>
+    variable === undefined ? levelOfCommand(substitution ?? quoted ?? '') : levelOfVariable(variable, script),
+  );
+  return levels.includes('warning') ? 'warning' : levels.includes('info') ? 'info' : null;
+}
+
+const levelOfCommand = (command: string): LintLevel | null =>
+  PLAIN_COMMAND.test(command) ? null : FREE_TEXT.test(command) ? 'warning' : 'info';
+
+function levelOfVariable(name: string, script: string): LintLevel | null {
+  const assigned = [...script.matchAll(new RegExp(`(?:^|[\\s;({])${name}=("?)([^\\n]*)`, 'gm'))];
+  const levels = assigned.map(([, quote, rest = '']): LintLevel | null => {
+    const [, command] = /^\$\(((?:[^()]|\([^()]*\))*)\)/.exec(rest) ?? [];
+    if (/^\$\(\(/.test(rest)) return null;
+    if (command !== undefined) return levelOfCommand(command);
+    const value = (quote === '"' ? rest.split('"')[0] : rest.split(/[\s;]/)[0]) ?? '';
+    return /^[\w.:/@+-]*$/.test(value.replace(SAFE, '')) ? null : 'info';
+  });
+  const [, items] = new RegExp(`\\bfor\\s+${name}\\s+in\\s+([^;\\n]*)`).exec(script) ?? [];
+  if (items !== undefined) levels.push(/^[\w.:/@+ -]*$/.test(items) ? null : 'info');
+  if (levels.length === 0) return 'info';
+  return levels.includes('warning') ? 'warning' : levels.includes('info') ? 'info' : null;
 }

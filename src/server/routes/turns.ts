@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readSteps } from '../../app/follow-run.ts';
+import { readSteps } from '../../app/run-files.ts';
 import { readRunStatus } from '../../app/status.ts';
 import { readSaidTurns, readTurnDetail } from '../../app/turns/turn-detail.ts';
 import type { Event, TurnEnded, TurnStarted } from '../../core/run/event.ts';

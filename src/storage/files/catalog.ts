@@ -10,11 +10,10 @@ import { recordedExit, recordedWrapper } from '../../process/turn-files.ts';
 import { compareSummaries, type RunSummary, type UnreadableRun } from '../run-summary.ts';
 import type { RunCatalog } from '../storage.ts';
 import { findJournalDamage } from './load.ts';
-import { observeRun } from './observed-run.ts';
+import { observeRun, waitForRelease } from './observed-run.ts';
 import { ownerOf } from './owner.ts';
 import { findHalfRemoved, measureRun, removeRun, type Signer } from './prune.ts';
 import { listRunIds, resolveRunId, type SummarizedRun, summarizeRun } from './runs.ts';
-import { waitForRelease } from './wait-for-release.ts';
 
 /** Of a longer journal than this, observing a run does not check the part that it need not read; a list does. */
 const MAX_OBSERVED_BYTES = 16 * 1024 * 1024;

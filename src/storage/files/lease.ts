@@ -22,9 +22,10 @@ import {
   LeaseLostError,
   type OpenedRun,
   runExistsError,
+  type SnapshotOptions,
+  SnapshotWriter,
 } from '../opened-run.ts';
 import { type JournalEnd, type SavedRun, serializeSavedRun } from '../run-file.ts';
-import { type SnapshotOptions, SnapshotWriter } from '../snapshot-writer.ts';
 import type { AcquireOptions, Leases, NewRun, RunLease } from '../storage.ts';
 import { PendingFiles } from './inbox.ts';
 import { Journal, type JournalOptions, type OpenToAppend } from './journal-writer.ts';

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { deriveObservedStatus } from '../../core/run/status.ts';
 import type { FolderLayout } from '../../disk/layout.ts';
 import type { ProcessIdentity } from '../../process/identity.ts';
@@ -19,4 +20,15 @@ export async function observeRun(layout: FolderLayout, id: string, here?: Proces
     if ((await loadRun(layout, id, { cut: false })).run.seq === run.seq)
       return { run, observedStatus, owner: owner ?? null, damage, journal };
   }
+}
+
+const RELEASE_WITHIN_MS = 5_000;
+const POLL_INTERVAL_MS = 50;
+
+/** Waits for a process that has recorded the end of a run, and is about to release it. */
+export async function waitForRelease(layout: FolderLayout, id: string): Promise<void> {
+  const isOwned = async () => (await ownerOf(layout.runFolder(id)))?.state === 'alive';
+  if (!(await isOwned()) || (await observeRun(layout, id)).run.status === 'running') return;
+  for (let waitedMs = 0; waitedMs < RELEASE_WITHIN_MS && (await isOwned()); waitedMs += POLL_INTERVAL_MS)
+    await delay(POLL_INTERVAL_MS);
 }

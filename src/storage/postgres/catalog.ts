@@ -14,7 +14,7 @@ import {
 } from '../run-summary.ts';
 import type { RunCatalog } from '../storage.ts';
 import type { Database } from './database.ts';
-import { QUEUED_TURNS } from './queued-turns.ts';
+import { QUEUED_TURNS } from './remote-turn-rows.ts';
 import { DRIVER_COLUMNS, type DriverRow, describeWait, nameRun, replayRows, WITH_DRIVER } from './run-rows.ts';
 
 /** Creates the catalog of the runs in a database; nodes and queues add how a workflow is made readable and a run is removed. */

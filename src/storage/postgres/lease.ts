@@ -8,12 +8,12 @@ import {
   noSuchRunError,
   type OpenedRun,
   RunDrivenError,
+  type SnapshotOptions,
+  SnapshotWriter,
 } from '../opened-run.ts';
 import { serializeSavedRun } from '../run-file.ts';
-import { type SnapshotOptions, SnapshotWriter } from '../snapshot-writer.ts';
 import type { AcquireOptions, NewRun, RunLease } from '../storage.ts';
-import type { Database } from './database.ts';
-import { IS_ALIVE } from './liveness.ts';
+import { type Database, IS_ALIVE } from './database.ts';
 import type { RemoteTurn } from './remote-turn-rows.ts';
 import type { Requests } from './request-poll.ts';
 import { formatRow, insertRun, loadRunRows, type NewRunRows } from './run-rows.ts';

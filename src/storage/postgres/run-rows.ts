@@ -9,8 +9,7 @@ import { formatJournalLine, parseEntry } from '../journal-lines.ts';
 import { firstChange, noSuchRunError, runExistsError } from '../opened-run.ts';
 import { checkLine, type SavedRun, serializeSavedRun } from '../run-file.ts';
 import { parseSavedRun, validateRun } from '../run-schema.ts';
-import type { Database } from './database.ts';
-import { IS_ALIVE } from './liveness.ts';
+import { type Database, IS_ALIVE } from './database.ts';
 
 /*
  * A run in the database is what it is on disk: a state file, which is the column `snapshot`, and the lines of a journal, which

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { tryParseJson } from '../../language/text/json.ts';
-import type { Environment } from '../../process/environment.ts';
+import type { Environment } from '../../process/command.ts';
 import { claudeConfigDir } from './session-file.ts';
 
 /** The login in Claude Code's settings file. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { tryParseJson } from '../../language/text/json.ts';
 import { MAX_LINE_BYTES } from '../../process/lines.ts';
-import { RATE_LIMIT_SCHEMA, type RateLimitEvent } from './rate-limit.ts';
 import { NO_USAGE, type Usage } from './usage.ts';
+import { RATE_LIMIT_SCHEMA, type RateLimitEvent } from './usage-limit.ts';
 
 /*
  * The events as Claude Code prints them, and their translation. Every field that may be missing or change its type in

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Environment } from '../../process/environment.ts';
+import type { Environment } from '../../process/command.ts';
 import { readGitStatus } from '../progress.ts';
 
 /** The files of a project, and of each folder around it, that Claude Code reads when it starts. */

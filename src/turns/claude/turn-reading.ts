@@ -7,8 +7,8 @@ import { estimateMicros, type Prices } from './cost.ts';
 import { parseClaudeBytes } from './event.ts';
 import { isHopelessRetry } from './failure.ts';
 import { createClaudePrintReader } from './prints.ts';
-import { readQuotaWindows } from './rate-limit.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, reopenTranscript, type Transcript } from './transcript.ts';
+import { readQuotaWindows } from './usage-limit.ts';
 
 const LONG_LINE_WARNING = `Claude Code printed an event of ${MAX_LINE_BYTES / 1024 ** 2} MiB or more, which was not read: what it said in it is lost`;
 

@@ -15,7 +15,7 @@ import type { ClaudeEvent } from '../claude/event.ts';
 import { renderPrompt } from '../claude/invocation.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../claude/outcome.ts';
 import { createClaudePrintReader } from '../claude/prints.ts';
-import { readQuotaWindows } from '../claude/rate-limit.ts';
+import { readQuotaWindows } from '../claude/usage-limit.ts';
 import { PrintReporter } from '../print-reporter.ts';
 import { answeredSignal } from '../signals.ts';
 import type { TurnContext } from '../turn-context.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseClaudeLine } from '../../../src/turns/claude/event.ts';
-import { readQuotaWindows } from '../../../src/turns/claude/rate-limit.ts';
+import { readQuotaWindows } from '../../../src/turns/claude/usage-limit.ts';
 
 const AT = 1_794_930_000_000;
 
