@@ -68,11 +68,12 @@ export function step(run: Run, signal: Signal, limits: ArchiveLimits = ARCHIVE_L
 }
 
 /**
- * True if a join ended the agent meanwhile for which this was begun, or is about to once its worktree is left; or whether a turn
- * was prepared for one that has been put to sleep.
+ * True if a join ended the agent meanwhile for which this was begun, or is about to once its worktree is left; if a turn was
+ * prepared for one that has been put to sleep; or if a question ends after the run: the next resume finds out how.
  */
 function comesTooLate(run: Run, signal: Signal): boolean {
   if (!('agent' in signal)) return false;
+  if (QUESTION_ENDS.has(signal.kind) && run.status !== 'running') return true;
   const agent = findAgent(run, signal.agent);
   if (agent === undefined || signal.kind === 'worktree_closed') return false;
   // Also one that is about to end has a home.
@@ -83,6 +84,9 @@ function comesTooLate(run: Run, signal: Signal): boolean {
 
 /** The signals that end the preparation of a turn. */
 const PREPARED: ReadonlySet<Signal['kind']> = new Set(['began', 'unreadable', 'unrecorded']);
+
+/** The signals that end a question. */
+const QUESTION_ENDS: ReadonlySet<Signal['kind']> = new Set(['ask_answered', 'ask_timed_out']);
 
 const findAgent = ({ agents }: Run, id: string): Agent | undefined => agents[indexOfAgent(agents, id)];
 

@@ -52,8 +52,8 @@ export function checkRun(subject: Case, facts: RunFacts): ReadonlyMap<string, Re
   return new Map(Array.from(model.agents.values(), ({ id, features }) => [id, features]));
 }
 
-/** What comes at the last moment, such as an answer or the end of a worktree, is taken in; but nothing new begins or is waited for. */
-const NEVER_AFTER_THE_END = new Set(['agent_started', 'turn_started', 'turn_ended', 'sleeping']);
+/** What comes at the last moment, such as the end of a worktree, is taken in; but nothing begins, is waited for or is answered. */
+const NEVER_AFTER_THE_END = new Set(['agent_started', 'turn_started', 'turn_ended', 'sleeping', 'ask_answered']);
 
 /** A resume looks at the clock before it looks whose time is over. */
 const TOLERANCE_MS = 5_000;
