@@ -1,11 +1,10 @@
-import { realpathSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import type { ClaudeTurn } from '../../core/turns/due.ts';
 import { findGitPlace, isWithin } from '../../git-repository.ts';
 import type { State } from '../../language/state.ts';
-import { resolvePackageFile } from '../../package-files.ts';
 import type { TurnContext } from '../turn-context.ts';
-import { patternOf, patternsOfAllExcept } from './path-patterns.ts';
+import { patternOf, patternsOfAllExcept, spellings } from './path-patterns.ts';
+import { findProgramPlaces } from './program-places.ts';
 import { readSettings } from './start-checks.ts';
 
 /** Raymond's own files in any project, also in a worktree or a folder below. */
@@ -16,7 +15,7 @@ const STARTING_FILES = ['.claude.json', '.mcp.json', '.claude-plugin', '.git', '
 
 /** Files of the user from which git, ssh and the shells of Claude Code start programs; in a project they are plain files. */
 const HOME_FILES = [
-  ...['.config/git', '.ssh', '.bashrc', '.bash_profile', '.bash_login', '.profile'],
+  ...['.config/git', '.ssh', '.cache/raymond', '.bashrc', '.bash_profile', '.bash_login', '.profile'],
   ...['.zshenv', '.zprofile', '.zshrc', '.zlogin'],
 ];
 
@@ -113,7 +112,7 @@ function workflowPatterns(
 }
 
 function startingPatterns(env: TurnContext['env']): readonly string[] {
-  const { CLAUDE_CONFIG_DIR: claudeFolder, XDG_CONFIG_HOME: configHome, HOME: home, GIT_CONFIG_GLOBAL: gitFile } = env;
+  const { CLAUDE_CONFIG_DIR: claudeFolder, XDG_CONFIG_HOME: configHome, HOME: home } = env;
   const settingsFolders = ['/**/.claude', ...(claudeFolder ? spellings(claudeFolder).map(patternOf) : [])];
   return [
     ...STARTING_FILES.map((name) => `/**/${name}`),
@@ -123,28 +122,13 @@ function startingPatterns(env: TurnContext['env']): readonly string[] {
       ? spellings(configHome).flatMap((each) => ['raymond', 'git'].map((name) => patternOf(join(each, name))))
       : []),
     ...(home ? spellings(home).flatMap((each) => HOME_FILES.map((name) => patternOf(join(each, name)))) : []),
-    ...(gitFile && isAbsolute(gitFile) ? spellings(gitFile).map(patternOf) : []),
   ];
 }
 
-/**
- * The folders that programs of the run are loaded from: those on the PATH, Raymond's own, and that of Claude Code. `npx` puts the
- * project's own packages on the PATH, so a package in a `node_modules` stands for the whole of it.
- */
 function programPatterns({ env, options, startFolder }: Limits, { cwd }: Place): readonly string[] {
-  const folders = [
-    ...(env.PATH ?? '').split(delimiter),
-    ...(options.claude === null ? [] : [dirname(options.claude)]),
-    resolvePackageFile('dist'),
-    resolvePackageFile('node_modules'),
-  ].filter((folder) => isAbsolute(folder));
-  const holding = folders.flatMap(spellings).map((folder) => folder.replace(OUTERMOST_PACKAGES, '$1'));
-  // A folder on the PATH in which agents work could not be worked in.
-  const denied = holding.filter((folder) => !isWithin(cwd, folder) && !isWithin(startFolder, folder));
-  return [...new Set(denied)].map(patternOf);
+  const workFolders = [...new Set([cwd, startFolder])];
+  return findProgramPlaces({ env, claude: options.claude, workFolders }).map(patternOf);
 }
-
-const OUTERMOST_PACKAGES = /^(.*?[\\/]node_modules)[\\/].*$/s;
 
 /** The folders of git that are not called `.git`: git takes programs from their settings, too. */
 function gitPatterns(folders: readonly string[]): readonly string[] {
@@ -153,14 +137,4 @@ function gitPatterns(folders: readonly string[]): readonly string[] {
     .flatMap(({ gitDir, commonDir }) => [gitDir, commonDir])
     .filter((folder) => !folder.split(sep).includes('.git'))
     .map(patternOf);
-}
-
-/** A path as it was named, and without links: Claude Code looks at both names of what a tool writes to. */
-function spellings(path: string): readonly string[] {
-  try {
-    const resolved = realpathSync(path);
-    return resolved === path ? [path] : [path, resolved];
-  } catch {
-    return [path];
-  }
 }

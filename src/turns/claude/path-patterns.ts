@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 
 /*
@@ -64,4 +65,14 @@ function rangeOf(from: number, to: number): string {
   if (from > to) return '';
   const [first, last] = [String.fromCharCode(from), String.fromCharCode(to)];
   return from === to ? first : `${first}-${last}`;
+}
+
+/** A path as it was named, and without links: Claude Code looks at both names of what a tool writes to. */
+export function spellings(path: string): readonly string[] {
+  try {
+    const resolved = realpathSync(path);
+    return resolved === path ? [path] : [path, resolved];
+  } catch {
+    return [path];
+  }
 }
