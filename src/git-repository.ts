@@ -77,7 +77,8 @@ function hasHead(gitDir: string): boolean {
   const file = join(gitDir, 'HEAD');
   try {
     if (lstatSync(file).isSymbolicLink()) return readlinkSync(file).startsWith('refs/');
-    if (statSync(file).size > MAX_PATH_FILE_BYTES) return false;
+    const stats = statSync(file);
+    if (!stats.isFile() || stats.size > MAX_PATH_FILE_BYTES) return false;
     return /^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(readFileSync(file, 'utf8'));
   } catch {
     return false;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { dirname, parse } from 'node:path';
+import { devNull } from 'node:os';
+import { dirname, isAbsolute, join, parse } from 'node:path';
 import { errorMessageOf } from '../errors.ts';
 import { findGitPlace, type GitPlace, readGitPlace, realPathOf } from '../git-repository.ts';
 import { type Environment, inheritEnvironment, MARKER_VARIABLE } from '../process/command.ts';
@@ -101,7 +102,9 @@ async function runGit(
   const removed = Object.fromEntries(REPOSITORY_VARIABLES.map((name) => [name, undefined]));
   const marker = { [MARKER_VARIABLE]: env[MARKER_VARIABLE] };
   const fixed = { ...NO_QUESTIONS, ...marker, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
-  const gitEnv = { ...withGitSettings(inheritEnvironment(env), SETTINGS), ...removed, ...variables, ...fixed };
+  const hooks = args[0] === 'config' || !(await hasMovingHooks(env)) ? {} : hooksOf(variables.GIT_COMMON_DIR);
+  const settings = { ...SETTINGS, ...hooks };
+  const gitEnv = { ...withGitSettings(inheritEnvironment(env), settings), ...removed, ...variables, ...fixed };
   const options = { cwd, env: gitEnv, timeoutMs: GIT_TIMEOUT_MS, ...(signal && { signal }) };
   const { exitCode, stdout, stderr, spawnError, timedOut } = await execProgram('git', args, options);
   return {
@@ -116,6 +119,29 @@ async function runGit(
             ? 'git was killed'
             : `git says: ${lastWords(stderr)}`,
   };
+}
+
+/** Git looks for hooks there, instead of where the user's settings say. */
+const hooksOf = (commonDir: string | undefined): Readonly<Record<string, string>> => ({
+  'core.hooksPath': commonDir === undefined ? devNull : join(commonDir, 'hooks'),
+});
+
+const movingHooks = new Map<string, Promise<boolean>>();
+
+/** True if the user's own settings name a relative folder of hooks: git would look for it in whatever project it works on. */
+function hasMovingHooks(env: Environment): Promise<boolean> {
+  const key = JSON.stringify(Object.entries(env).filter(([name]) => SETTINGS_VARIABLES.test(name)));
+  const known = movingHooks.get(key) ?? readMovingHooks(env);
+  movingHooks.set(key, known);
+  return known;
+}
+
+/** Variables that decide which settings of the user git reads. */
+const SETTINGS_VARIABLES = /^(?:HOME|XDG_CONFIG_HOME|GIT_CONFIG.*)$/;
+
+async function readMovingHooks(env: Environment): Promise<boolean> {
+  const { ok, out } = await createLooseGit({ env })('config', '--type=path', '--get', 'core.hooksPath');
+  return ok && out !== '' && !isAbsolute(out);
 }
 
 /** The end of what git says, without the advice that it gives. */

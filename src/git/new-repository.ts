@@ -1,10 +1,11 @@
-import { lstatSync, type Stats } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
 import {
   findGitPlace,
   findRepositoryEntry,
   isWithin,
   listFoldersUp,
+  readGitPlace,
   readPathFile,
   realPathOf,
 } from '../git-repository.ts';
@@ -40,7 +41,27 @@ function isOld(entry: string, startedAt: number): boolean {
   const isBare = basename(entry) !== '.git';
   const folder = isBare ? dirname(entry) : (target ?? entry);
   const parts = ['objects', 'refs', ...(isBare ? ['config', 'commondir'] : [])].map((name) => join(folder, name));
-  return [entry, ...(isBare ? [] : [folder]), ...parts].every((path) => ageOf(path) <= startedAt);
+  const paths = [entry, ...(isBare ? [] : [folder, ...listReachableSettings(dirname(entry))]), ...parts];
+  return paths.every((path) => ageOf(path) <= startedAt);
+}
+
+/** The settings and hooks of a repository that keeps them in a folder of another name than `.git`: agents can write there. */
+function listReachableSettings(top: string): readonly string[] {
+  const place = readGitPlace(top);
+  const folders = place === null ? [] : [...new Set([place.gitDir, place.commonDir])];
+  return folders
+    .filter((folder) => !folder.split(sep).includes('.git'))
+    .flatMap((folder) => [...SETTINGS_FILES.map((name) => join(folder, name)), ...listFiles(join(folder, 'hooks'))]);
+}
+
+const SETTINGS_FILES = ['config', 'config.worktree', 'commondir'];
+
+function listFiles(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
 }
 
 /** When a folder was made, or a file last changed: an old file can be given another content. */

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,12 +87,17 @@ const HARMLESS =
 /** A partial clone fetches the objects that it lacks from there; without its remote, nothing can be checked out. */
 const OF_PARTIAL_CLONE = /^remote\..*\.(?:url|promisor|partialclonefilter)$/s;
 
+/** A longer file is no file of settings, and git would read all of it. */
+const MAX_CONFIG_BYTES = 16 * 1024 * 1024;
+
 const known = new Map<string, { readonly stamp: string; readonly settings: readonly Setting[] }>();
 
 /** Reads the harmless settings of a file, again only if it has changed. */
 async function readSettings(file: string, git: LooseGit): Promise<readonly Setting[]> {
-  const stats = existsSync(file) ? statSync(file) : null;
-  if (stats === null) return [];
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return [];
+  if (!stats.isFile() || stats.size > MAX_CONFIG_BYTES)
+    throw new Error(`git does not take ${file} for a file of settings`);
   const stamp = [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ');
   const before = known.get(file);
   if (before?.stamp === stamp) return before.settings;

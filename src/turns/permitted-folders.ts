@@ -43,7 +43,7 @@ export function createFolderJudge(
     const planted = findNewRepository(folder, { entered, named: exact, start, startedAt: context.startedAt });
     return planted === null
       ? undefined
-      : `${planted} has become a git repository since the run started, and git starts programs that a repository names; ${REMEDY} if it names that very folder`;
+      : `${planted} has become a git repository since the run started, or its settings have changed, and git starts programs that a repository names; ${REMEDY} if it names that very folder`;
 
     async function judgePlace(): Promise<string | undefined> {
       if (isWithin(folder, start) && !isGuarded(relative(start, folder))) return undefined;

@@ -19,8 +19,8 @@ export function isProgram(name: string): boolean {
   return !name.endsWith('~') && !DATA_ENDINGS.has(name.slice(name.lastIndexOf('.') + 1).toLowerCase());
 }
 
-/** Folders of installed packages, and of what interpreters and git keep for themselves. */
-const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__', '.venv', 'venv']);
+/** Folders of installed packages, and of what interpreters and git keep for themselves. Programs in them are not compared. */
+export const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__', '.venv', 'venv']);
 const MAX_ENTRIES = 2_000;
 /** Stands for what is beyond that. */
 const TOO_MANY = './…';
@@ -178,7 +178,7 @@ function listFolder(path: string, prefix: string, counts: FileRule['counts']): L
   const folders: string[] = [];
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     if (isFolder(path, entry)) {
-      if (!SKIPPED_FOLDERS.has(entry.name)) folders.push(prefix + entry.name);
+      if (!PACKAGE_FOLDERS.has(entry.name)) folders.push(prefix + entry.name);
     } else if (counts(entry.name)) files.push(prefix + entry.name);
   }
   return { files, folders };

@@ -215,6 +215,17 @@ describe('the doctor', () => {
       message: 'not found',
     });
   });
+
+  test('warns of a git that obeys bare repositories which nobody named', async () => {
+    const project = withClaude(claudeSaying('{"loggedIn":true}'));
+    writeFileSync(join(project.cwd, 'bin/git'), '#!/bin/sh\necho git version 2.34.1\n', { mode: 0o755 });
+    expect(
+      (await examine(project, { PATH: `${join(project.cwd, 'bin')}:${process.env.PATH}` })).checks.git,
+    ).toMatchObject({
+      level: 'warning',
+      remedy: 'Install git 2.38.0 or newer.',
+    });
+  });
 });
 
 describe('the login status of Claude Code', () => {

@@ -174,6 +174,30 @@ const PLANTS: Readonly<Record<string, (scene: Scene) => string>> = {
     plant(join(project, '.git/modules/module'), scene);
     return project;
   },
+  'a partial clone that fetches by a command': (scene) => {
+    const { project, trace } = scene;
+    git(project, 'config', 'extensions.partialClone', 'origin');
+    git(project, 'config', 'core.repositoryFormatVersion', '1');
+    git(project, 'config', 'remote.origin.promisor', 'true');
+    git(project, 'config', 'remote.origin.url', `ext::sh -c touch% ${trace}`);
+    git(project, 'config', 'protocol.ext.allow', 'always');
+    git(project, 'config', 'core.fsmonitor', `touch '${trace}';`);
+    const blob = git(project, 'rev-parse', 'HEAD:a.txt');
+    rmSync(join(project, '.git/objects', blob.slice(0, 2), blob.slice(2)));
+    return project;
+  },
+  'branches and objects with odd names': (scene) => {
+    const { project } = scene;
+    plantWhole(join(project, 'evil'), scene);
+    plant(join(project, '.git'), scene);
+    const commit = readFileSync(join(project, '.git/refs/heads/main'), 'utf8');
+    for (const name of ['--upload-pack=touch x', '-c', '$(touch x)', 'a;touch x', 'x..y', 'HEAD', "'", 'é\u0301'])
+      write(join(project, '.git/refs/heads', name), commit, 0o644);
+    write(join(project, '.git/packed-refs'), `${commit.trim()} refs/heads/--exec=touch\n`, 0o644);
+    write(join(project, '.git/objects/info/alternates'), `${join(project, 'evil/objects')}\n"\\043\n`, 0o644);
+    write(join(project, '.git/info/attributes'), '* filter=x diff=x merge=x\n', 0o644);
+    return project;
+  },
 };
 
 /** Lets git look at files again. */
@@ -234,6 +258,41 @@ test('git of Raymond starts no program of the clone that a run works in, nor of 
   expect([left.content.pushed, existsSync(trace)]).toStrictEqual([true, false]);
   expect(git(join(root, 'remote.git'), 'show', 'raymond/r/main:new.txt')).toBe('new');
   expect(existsSync(project)).toBe(true);
+});
+
+test('a folder of hooks that the user names without its place is not looked for in the project', async () => {
+  const { project, root, trace } = newScene();
+  const config = join(root, 'config');
+  git(project, 'config', '--file', config, 'core.hooksPath', '.githooks');
+  for (const name of HOOKS) write(join(project, '.githooks', name), `#!/bin/sh\ntouch '${trace}'\n`);
+  git(project, 'add', '.');
+  git(project, 'commit', '-qm', 'hooks');
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: config };
+  expect(await makeWorktree({ path: join(root, 'w'), branch: 'raymond/r/w', cwd: project }, { env })).toMatchObject({
+    cwd: join(root, 'w'),
+  });
+  expect(existsSync(trace)).toBe(false);
+  spawnSync('git', ['worktree', 'add', '-q', join(root, 'w2')], { cwd: project, env });
+  expect(existsSync(trace)).toBe(true);
+});
+
+test.each(['HEAD', 'config'])('a pipe in the place of %s does not keep Raymond waiting', async (name) => {
+  const { project, root } = newScene();
+  const path = join(project, '.git', name);
+  rmSync(path);
+  spawnSync('mkfifo', [path]);
+  const made = await makeWorktree({ path: join(root, 'w'), branch: 'raymond/r/w', cwd: project }, options);
+  expect(made).toMatchObject({ message: expect.stringContaining('git does not take ') });
+});
+
+test('hooks in a folder of the user count', async () => {
+  const { project, root, trace } = newScene();
+  const config = join(root, 'config');
+  write(join(root, 'hooks/post-checkout'), `#!/bin/sh\ntouch '${trace}'\n`);
+  git(project, 'config', '--file', config, 'core.hooksPath', join(root, 'hooks'));
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: config };
+  await makeWorktree({ path: join(root, 'w'), branch: 'raymond/r/w', cwd: project }, { env });
+  expect(existsSync(trace)).toBe(true);
 });
 
 test('filters of the user count, those of the repository do not', async () => {

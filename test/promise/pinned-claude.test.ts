@@ -52,6 +52,16 @@ withEachClaude('code that the model writes', (pinned) => {
       expect(isPwned(rig)).toBe(false);
     });
 
+    test(`does not run as a package that a script loads, ${place}`, async (context) => {
+      const packages = ['node_modules/a/index.bash', 'lib/node_modules/@a/b/index.bash', '.venv/lib/a.bash'];
+      const rig = await prepare(context, workflow, {
+        'START.md': `${START} ${packages.map((file) => write(`${path}/main/${file}`)).join(' ')} «say <goto>GATE</goto>»`,
+        'GATE.sh': `${packages.map((file) => `. "$(dirname "$0")/${file}" 2>/dev/null`).join('\n')}\n${OK}`,
+      });
+      expect(await pauseOf(runToEnd(rig))).toStrictEqual({ kind: 'ended', result: 'ok' });
+      expect(isPwned(rig)).toBe(false);
+    });
+
     test(`does not run as a workflow that it names, ${place}`, async (context) => {
       const rig = await prepare(context, workflow, {
         'START.md': `${START}, for <call-workflow> ${write(`${path}/evil/START.sh`)} «say <call-workflow return="BACK.sh">../evil</call-workflow>»`,

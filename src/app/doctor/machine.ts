@@ -39,6 +39,9 @@ export const checkBash: HealthCheck = async ({ cwd, env }) => {
   return errorResult(`${BASH_PATH} does not work: ${reason}`, 'Scripts (.sh) need it; reinstall it.');
 };
 
+/** The first version that can be told to ignore bare repositories which nobody named. */
+const EXPLICIT_BARE_SINCE: ClaudeVersion = [2, 38, 0];
+
 /** Checks for git, with which changes of agents can be seen and undone. */
 export const checkGit: HealthCheck = async (context) => {
   const result = await execProgram('git', ['--version'], context);
@@ -47,6 +50,12 @@ export const checkGit: HealthCheck = async (context) => {
   }
   const version = parseClaudeVersion(result.stdout);
   const name = version === null ? firstLine(result.stdout) : formatClaudeVersion(version);
+  if (version !== null && !isAtLeast(version, EXPLICIT_BARE_SINCE)) {
+    return warningResult(
+      `${name} obeys any folder that looks like a bare repository, also one that an agent wrote`,
+      `Install git ${formatClaudeVersion(EXPLICIT_BARE_SINCE)} or newer.`,
+    );
+  }
   // Found without git, which would obey the settings of whatever it finds.
   const repository = findGitPlace(context.cwd);
   if (repository !== null) return okResult(`${name}, repository ${repository.top}`);

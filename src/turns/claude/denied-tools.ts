@@ -1,8 +1,10 @@
-import { join, relative, sep } from 'node:path';
+import { join, relative } from 'node:path';
 import type { ClaudeTurn } from '../../core/turns/due.ts';
-import { findGitPlace, isWithin } from '../../git-repository.ts';
+import { isWithin } from '../../git-repository.ts';
 import type { State } from '../../language/state.ts';
+import { PACKAGE_FOLDERS } from '../../workflow/program-files.ts';
 import type { TurnContext } from '../turn-context.ts';
+import { findGitPlaces } from './git-places.ts';
 import { patternOf, patternsOfAllExcept, spellings } from './path-patterns.ts';
 import { findProgramPlaces } from './program-places.ts';
 import { readSettings } from './start-checks.ts';
@@ -56,8 +58,9 @@ export function findDeniedTools(limits: Limits, turn: Place, state: Permissions)
       ? []
       : [
           ...startingPatterns(limits.env),
+          ...packagePatterns(limits),
           ...programPatterns(limits, turn),
-          ...gitPatterns([limits.startFolder, turn.cwd]),
+          ...findGitPlaces([limits.startFolder, turn.cwd], limits.env).flatMap(spellings).map(patternOf),
         ]),
   ];
   const commands = hasShell || mode !== 'acceptEdits' ? [] : FOLDER_COMMANDS;
@@ -111,6 +114,12 @@ function workflowPatterns(
   );
 }
 
+/** Scripts of a workflow load packages beside them, which are never compared: nobody who edits workflows has to write there. */
+const packagePatterns = ({ workflowPlaces }: Limits): readonly string[] =>
+  workflowPlaces()
+    .flatMap(({ path }) => spellings(path))
+    .flatMap((folder) => [...PACKAGE_FOLDERS].map((name) => `${patternOf(folder)}/**/${name}`));
+
 function startingPatterns(env: TurnContext['env']): readonly string[] {
   const { CLAUDE_CONFIG_DIR: claudeFolder, XDG_CONFIG_HOME: configHome, HOME: home } = env;
   const settingsFolders = ['/**/.claude', ...(claudeFolder ? spellings(claudeFolder).map(patternOf) : [])];
@@ -128,13 +137,4 @@ function startingPatterns(env: TurnContext['env']): readonly string[] {
 function programPatterns({ env, options, startFolder }: Limits, { cwd }: Place): readonly string[] {
   const workFolders = [...new Set([cwd, startFolder])];
   return findProgramPlaces({ env, claude: options.claude, workFolders }).map(patternOf);
-}
-
-/** The folders of git that are not called `.git`: git takes programs from their settings, too. */
-function gitPatterns(folders: readonly string[]): readonly string[] {
-  const places = folders.flatMap((folder) => findGitPlace(folder) ?? []);
-  return places
-    .flatMap(({ gitDir, commonDir }) => [gitDir, commonDir])
-    .filter((folder) => !folder.split(sep).includes('.git'))
-    .map(patternOf);
 }
