@@ -161,7 +161,9 @@ describe('a folder that has become a repository since the run started', () => {
       return;
     }
     expect(await judgeAfter(make, path)).toStrictEqual({
-      entered: expect.stringMatching(/ has become a git repository since the run started, or its settings have changed, and git starts programs/),
+      entered: expect.stringMatching(
+        / has become a git repository since the run started, or its settings have changed, and git starts programs/,
+      ),
       read: undefined,
     });
   });
