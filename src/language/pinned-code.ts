@@ -1,6 +1,9 @@
 /** The digests of a workflow's code, by file: scripts and helpers, the frontmatter of prompts, the manifest. */
 export type CodeDigests = Readonly<Record<string, string>>;
 
+/** Folders of installed packages, and of what interpreters and git keep for themselves. Programs in them are not compared. */
+export const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__', '.venv', 'venv']);
+
 /** The code of one workflow as the run first saw it. */
 export interface PinnedWorkflow {
   readonly files: CodeDigests;

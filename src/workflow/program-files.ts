@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Dirent, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
-import type { CodeDigests } from '../language/pinned-code.ts';
+import { type CodeDigests, PACKAGE_FOLDERS } from '../language/pinned-code.ts';
 
 /** The endings of files that hold text or data, or that editors and systems leave; these are no programs, whatever their mode is. */
 const DATA_ENDINGS: ReadonlySet<string> = new Set(
@@ -19,8 +19,6 @@ export function isProgram(name: string): boolean {
   return !name.endsWith('~') && !DATA_ENDINGS.has(name.slice(name.lastIndexOf('.') + 1).toLowerCase());
 }
 
-/** Folders of installed packages, and of what interpreters and git keep for themselves. Programs in them are not compared. */
-export const PACKAGE_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__', '.venv', 'venv']);
 const MAX_ENTRIES = 2_000;
 /** Stands for what is beyond that. */
 const TOO_MANY = './…';

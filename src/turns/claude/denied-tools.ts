@@ -1,8 +1,8 @@
 import { join, relative } from 'node:path';
 import type { ClaudeTurn } from '../../core/turns/due.ts';
 import { isWithin } from '../../git-repository.ts';
+import { PACKAGE_FOLDERS } from '../../language/pinned-code.ts';
 import type { State } from '../../language/state.ts';
-import { PACKAGE_FOLDERS } from '../../workflow/program-files.ts';
 import type { TurnContext } from '../turn-context.ts';
 import { findGitPlaces } from './git-places.ts';
 import { patternOf, patternsOfAllExcept, spellings } from './path-patterns.ts';

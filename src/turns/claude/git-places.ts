@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { findGitPlace, isWithin } from '../../git-repository.ts';
-import type { Environment } from '../../process/environment.ts';
+import type { Environment } from '../../process/command.ts';
 
 /** The folders, besides those called `.git`, from which git starts programs in these folders, and the files that its settings include. */
 export function findGitPlaces(folders: readonly string[], env: Environment): readonly string[] {

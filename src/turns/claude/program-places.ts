@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { isWithin } from '../../git-repository.ts';
 import { resolvePackageFile } from '../../package-files.ts';
-import type { Environment } from '../../process/environment.ts';
+import type { Environment } from '../../process/command.ts';
 import { spellings } from './path-patterns.ts';
 
 /** The facts that decide where the programs of a run come from. */
