@@ -25,7 +25,9 @@ const fieldsOn = (title: string, header = 'Field'): readonly string[] => column(
 
 /** Fields whose own fields have a section of their own, or are explained in the words of their row. */
 const isExplained = (path: string): boolean =>
-  /(?:^|\.|\])(?:tokens|quota|worktree|workspace|waits_for_workers|display_files\[\]|uploads|expected)$/.test(path);
+  /(?:^|\.|\])(?:tokens|quota|worktree|workspace|waits_for_workers|display_files\[\]|uploads|choices|permission|expected)$/.test(
+    path,
+  );
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
