@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import type { z } from 'zod';
 import type { Change } from '../core/run/change.ts';
 import type {
   AnswerWithheld,
@@ -65,15 +64,6 @@ export interface LoadedRun extends SavedRun {
 /** Serializes a state file. */
 export const serializeSavedRun = ({ run, journal, mark, bootId, doubtful }: SavedRun): string =>
   addStateChecksum(JSON.stringify({ ...run, journal, mark, bootId, doubtful }, null, 2));
-
-/** Validates data of a file; the error names the first place that is wrong. */
-export function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
-  const parsed = schema.safeParse(data);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const place = issue === undefined || issue.path.length === 0 ? 'its top level' : `\`${issue.path.join('.')}\``;
-  throw invalidStateFileError(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
-}
 
 /** Parses data of a run of any version; without `checksum` the text is not that of a state file, and needs none. */
 export function parseVersionedJson(text: string, file: string, checksum?: ChecksumState): unknown {

@@ -22,7 +22,6 @@ import {
   parseVersionedJson,
   type RunStart,
   type SavedRun,
-  validateWith,
 } from './run-file.ts';
 
 const count = z.number().int().nonnegative();
@@ -323,4 +322,13 @@ export const validateRun = (data: unknown, files: string): Run => validateWith(R
 export function tryParseAgent(data: unknown): readonly Agent[] {
   const parsed = AGENT_SCHEMA.safeParse(data);
   return parsed.success ? [parsed.data] : [];
+}
+
+/** Validates data of a file; the error names the first place that is wrong. */
+function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const place = issue === undefined || issue.path.length === 0 ? 'its top level' : `\`${issue.path.join('.')}\``;
+  throw invalidStateFileError(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
 }
