@@ -6,7 +6,7 @@ import { figure, median } from './harness.mjs';
 
 const FORKS = 1000;
 const MB = 1024;
-const LOOK_EVERY_MS = 10;
+const POLL_INTERVAL_MS = 10;
 
 /** What the orchestrator needed at most, and how long it took. */
 export async function measureForks({ command, workshop, quick }) {
@@ -56,7 +56,7 @@ async function runAlone(command, place) {
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
     peakKb = Number(/VmHWM:\s*(\d+)/.exec(status)?.[1] ?? peakKb);
     residentKb.push(Number(/VmRSS:\s*(\d+)/.exec(status)?.[1] ?? 0));
-  }, LOOK_EVERY_MS);
+  }, POLL_INTERVAL_MS);
   await new Promise((resolve) => child.on('close', resolve));
   clearInterval(looks);
   return { document: JSON.parse(output), peakKb, residentKb, ms: performance.now() - start };

@@ -13,7 +13,7 @@ export type { Event, Step } from './core/run/event.ts';
 export { newRun, type Run, type RunStatus } from './core/run/run.ts';
 export type { Signal } from './core/signals/signal.ts';
 export { initialEvents, step } from './core/step.ts';
-export { type ClaudeTurn, due, type ScriptTurn, type SleepTurn, type Turn } from './core/turns/due.ts';
+export { due, type PromptTurn, type ScriptTurn, type SleepTurn, type Turn } from './core/turns/due.ts';
 export { RaymondError } from './errors.ts';
 export type { FileFinding, State } from './language/state.ts';
 export type { RunEnvironment, RunHandle } from './wiring/run-handle.ts';

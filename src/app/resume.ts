@@ -31,7 +31,7 @@ import { hasSettings, SettingsGuard, withSettings } from '../wiring/settings-gua
 import { readSharedQuota } from '../wiring/shared-quota.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowMember } from '../workflow/workflow-set.ts';
-import { checkClaudeWords, refuseSkippingAsRoot } from './config/run-settings.ts';
+import { checkClaudeValues, refuseSkippingAsRoot } from './config/run-settings.ts';
 import { refuseForeignFolders } from './trust/foreign-folders.ts';
 import { findStoredRisks, sealRun, storedRisksError } from './trust/run-seal.ts';
 
@@ -58,7 +58,7 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
   const layout = findLayout(request.cwd);
   const { retry = false, env = process.env } = request;
   const changes = withAbsoluteRoot(request.options ?? {}, resolve(request.cwd ?? process.cwd()));
-  checkClaudeWords(changes);
+  checkClaudeValues(changes);
   refuseForeignFolders([layout.root], env);
   const runId = await resolveRunId(layout, id);
   await waitForRelease(layout, runId);

@@ -19,7 +19,7 @@ import { SettingsGuard, withSettings } from '../wiring/settings-guard.ts';
 import { findWorktreesRoot } from '../wiring/worktrees-root.ts';
 import { formatWorkflowFinding, InvalidWorkflow } from '../workflow/invalid-workflow.ts';
 import { hasPrompts, type Workflow } from '../workflow/workflow.ts';
-import { checkClaudeWords, refuseSkippingAsRoot, settleRun } from './config/run-settings.ts';
+import { checkClaudeValues, refuseSkippingAsRoot, settleRun } from './config/run-settings.ts';
 import { refuseForeignFolders } from './trust/foreign-folders.ts';
 import { sealRun } from './trust/run-seal.ts';
 import { currentPlatform } from './workflows/platform.ts';
@@ -63,7 +63,7 @@ export interface ComposedRun extends Pick<RunContext, 'run' | 'options' | 'env' 
 export async function composeRun(path: string, request: RunRequest, runtime: Runtime): Promise<ComposedRun> {
   const cwd = resolve(request.cwd ?? process.cwd());
   const env = request.env ?? process.env;
-  const wordWarnings = checkClaudeWords(request.options ?? {});
+  const wordWarnings = checkClaudeValues(request.options ?? {});
   const layout = findLayout(cwd);
   refuseForeignFolders([cwd, layout.root], env);
   const absolutePath = resolve(cwd, path);

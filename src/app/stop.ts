@@ -67,16 +67,16 @@ async function stopOwner(
   const folder = layout.runFolder(id);
   const owner = await ownerOf(folder);
   if (owner === undefined) return 'stopped';
-  const ownershipId = stoppableOwnershipId(owner, id);
+  const leaseId = stoppableLeaseId(owner, id);
   const inbox = createFileInbox(layout);
-  const mode = await requestStop(inbox, id, { lease: ownershipId, now, by: describeAnswerer(env), at: Date.now() });
+  const mode = await requestStop(inbox, id, { lease: leaseId, now, by: describeAnswerer(env), at: Date.now() });
   if (mode === 'now') observe?.({ kind: 'stopping', observed, mode });
   let isAcknowledged = false;
   let isReportedLate = false;
   for (let waitedMs = 0; ; waitedMs += POLL_INTERVAL_MS) {
     const currentOwner = await ownerOf(folder);
-    if (currentOwner?.ownershipId !== ownershipId || currentOwner.state !== 'alive') {
-      await inbox.withdraw(id, stopIdOf(mode, ownershipId));
+    if (currentOwner?.leaseId !== leaseId || currentOwner.state !== 'alive') {
+      await inbox.withdraw(id, stopIdOf(mode, leaseId));
       return 'stopped';
     }
     if (signal?.aborted) return 'stopping';
@@ -112,8 +112,8 @@ export async function requestStop(inbox: RunInbox, run: string, { lease, now, by
 }
 
 /** The id under which the owner can be asked to stop; throws if it cannot be asked. */
-function stoppableOwnershipId({ state, facts, ownershipId, readsInbox }: Owner, id: string): string {
-  if (state === 'alive' && ownershipId !== null && readsInbox) return ownershipId;
+function stoppableLeaseId({ state, facts, leaseId, readsInbox }: Owner, id: string): string {
+  if (state === 'alive' && leaseId !== null && readsInbox) return leaseId;
   if (facts === undefined) {
     throw new RaymondError(`It is unknown which process drives the run ${id}: the file that says so cannot be read.`, {
       exitCode: EXIT.usage,

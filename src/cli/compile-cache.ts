@@ -103,7 +103,7 @@ function readKept(kept: string, source: Buffer): Buffer | undefined {
       const bytes = readFileSync(file);
       const data = bytes.subarray(HEADER_BYTES);
       if (bytes.readUInt32LE(0) !== crc32(source) || bytes.readUInt32LE(4) !== crc32(data)) return undefined;
-      if (Date.now() - mtimeMs > DAY_MS) noteUse(file);
+      if (Date.now() - mtimeMs > DAY_MS) recordUse(file);
       return data;
     } finally {
       closeSync(file);
@@ -114,7 +114,7 @@ function readKept(kept: string, source: Buffer): Buffer | undefined {
 }
 
 /** The time of a file is that of its last use, give or take a day. */
-function noteUse(file: number): void {
+function recordUse(file: number): void {
   try {
     const now = new Date();
     futimesSync(file, now, now);

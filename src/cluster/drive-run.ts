@@ -9,7 +9,7 @@ import { createDatabaseLeases } from '../storage/postgres/lease.ts';
 import type { Runtime } from '../wiring/run-context.ts';
 import type { RunHandle } from '../wiring/run-handle.ts';
 import { createConversationCopies, type NodeContext, openRunHere, type WorkflowColumns } from './node-run.ts';
-import { endLeftoversOf } from './orphaned-turns.ts';
+import { endOrphanedTurnsOf } from './orphaned-turns.ts';
 import type { DriveRequest } from './queues.ts';
 import { RemoteWorld } from './remote-world.ts';
 
@@ -29,20 +29,20 @@ export async function driveRun(request: DriveRequest, worker: NodeContext, lost:
       if (handle === null) return true;
       const { status } = await handle.finished;
       if (status === 'running') return false;
-      await database.retryUntilReachable(() => noteEnd(database, request, status));
+      await database.retryUntilReachable(() => recordEnd(database, request, status));
       return true;
     } catch (error) {
       if (error instanceof LeaseLostError) {
         worker.warn(`${id} is driven by another worker now`);
         // If it was given to another one, its entry here is over; else another process has the name of this worker, and the entry.
         const moved = await database.retryUntilReachable(() => hasMoved(database, request));
-        if (moved) await endLeftoversOf(worker, id).catch(() => {});
+        if (moved) await endOrphanedTurnsOf(worker, id).catch(() => {});
         return moved;
       }
       // Such as a full disk: nothing is lost, because the database has all that was saved.
       const reason = describeError(error);
       worker.warn(`${id} could not continue, and is tried again in ${waitMs / 1000} s: ${reason}`);
-      await noteWait(worker, id, reason).catch(() => {});
+      await recordWait(worker, id, reason).catch(() => {});
       await Promise.race([delay(waitMs), onceAborted(worker.leaving), onceAborted(lost)]);
       if (worker.leaving.aborted) return false;
     }
@@ -61,7 +61,7 @@ function describeError(error: unknown): string {
 }
 
 /** Notes in the run why its worker cannot continue with it. */
-const noteWait = ({ database, name }: NodeContext, id: string, reason: string): Promise<unknown> =>
+const recordWait = ({ database, name }: NodeContext, id: string, reason: string): Promise<unknown> =>
   database.query('update raymond.runs set waits_for = $2 where id = $1 and driver = $3', [
     id,
     `its worker: ${reason}`,
@@ -69,7 +69,7 @@ const noteWait = ({ database, name }: NodeContext, id: string, reason: string): 
   ]);
 
 /** A run that could not continue has not saved anything, and was taken for running since it was asked to. */
-const noteEnd = (database: Database, { run, generation }: DriveRequest, status: string): Promise<unknown> =>
+const recordEnd = (database: Database, { run, generation }: DriveRequest, status: string): Promise<unknown> =>
   database.query('update raymond.runs set status = $3 where id = $1 and generation = $2', [run, generation, status]);
 
 /** True if a run was given to another worker since it was given to this one. */

@@ -89,9 +89,9 @@ export function followDatabaseRun(
         return next;
       });
       if (hasEnded) return (await database.retryUntilReachable(() => loadRunRows(database, id))).run;
-      waits.look(waitsFor, database.clock.now());
+      waits.poll(waitsFor, database.clock.now());
       tellQueued(queued);
-      await turns.look();
+      await turns.poll();
       if (detaching.signal.aborted) throw detachedError(id, database.name);
       await delay(POLL_INTERVAL_MS, undefined, { signal: detaching.signal }).catch(() => {});
     }
@@ -106,7 +106,7 @@ export function followDatabaseRun(
       const isOver = phase?.untilMs != null && phase.untilMs <= database.clock.now();
       return isOver ? undefined : phase?.question;
     },
-    look: () => {},
+    poll: () => {},
   });
   const finished = follow().finally(() => {
     turns.close();
@@ -140,7 +140,7 @@ class WaitTeller {
     this.tell = tell;
   }
 
-  look(waitsFor: string | null, now: number): void {
+  poll(waitsFor: string | null, now: number): void {
     if (waitsFor !== this.seen) this.since = now;
     this.seen = waitsFor;
     if (waitsFor === this.told || (waitsFor !== null && now - this.since < TELL_AFTER_MS)) return;
@@ -227,7 +227,7 @@ class TurnWatcher {
   }
 
   /** Tells what the running turns have done since. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     if (!this.isWanted) return;
     this.toldAtEnd = 0;
     for (const [agent, turn] of this.running)

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getAgent, type Run } from '../core/run/run.ts';
 import type { Signal } from '../core/signals/signal.ts';
-import { type ClaudeTurn, due, type ScriptTurn } from '../core/turns/due.ts';
+import { due, type PromptTurn, type ScriptTurn } from '../core/turns/due.ts';
 import type { WorkspaceTurn, WorktreeTurn } from '../core/turns/worktree-turns.ts';
 import { errorMessageOf } from '../errors.ts';
 import { ASKS_FOLDER } from '../language/ask.ts';
@@ -15,13 +15,13 @@ import { onceEach } from '../storage/postgres/parse-row.ts';
 import {
   acceptTurn,
   keyOf,
-  noteProblem,
   type RemoteTurn,
+  recordProblem,
   selectTurnRequests,
   storeOutcome,
 } from '../storage/postgres/remote-turn-rows.ts';
 import { failedSignal } from '../turns/signals.ts';
-import { type GuestWorld, openHomeWorld, RunCopy } from './guest-world.ts';
+import { type GuestWorld, openGuestWorld, RunCopy } from './guest-world.ts';
 import type { NodeContext } from './node-run.ts';
 import type { DriveRequest, QueuedTurn } from './queues.ts';
 
@@ -57,7 +57,7 @@ interface TurnUnderWay {
   readonly told: Set<string>;
 }
 
-type TravelledTurn = ClaudeTurn | ScriptTurn | WorktreeTurn | WorkspaceTurn;
+type TravelledTurn = PromptTurn | ScriptTurn | WorktreeTurn | WorkspaceTurn;
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
@@ -87,7 +87,7 @@ export class GuestTurns {
       } catch (error) {
         const name = `turn ${queued.turn} of ${queued.agent} in ${queued.run}`;
         warn(`${name} could not be taken, and is tried again in ${waitMs / 1000} s: ${errorMessageOf(error)}`);
-        await noteProblem(this.worker.database, queued, errorMessageOf(error)).catch(() => {});
+        await recordProblem(this.worker.database, queued, errorMessageOf(error)).catch(() => {});
         await delay(waitMs, undefined, { signal: leaving }).catch(() => {});
         if (leaving.aborted) return false;
       }
@@ -95,7 +95,7 @@ export class GuestTurns {
   }
 
   /** Looks for what the turns that run here are told, and closes what runs have left behind that have ended. */
-  look = async (): Promise<void> => {
+  poll = async (): Promise<void> => {
     if (this.guests.size === 0) return;
     const { database, name } = this.worker;
     for (const { id, command, ...turn } of this.underWay.size === 0
@@ -183,7 +183,7 @@ export class GuestTurns {
         return true;
       }
       if (firstBoot !== boot && 'number' in turn) world.doubtful.add(`${turn.agent}/${turn.number}`);
-      if (hadProblem) await noteProblem(database, queued, null);
+      if (hadProblem) await recordProblem(database, queued, null);
       const refused = await this.prepare(world, world.adapt(run), turn);
       // Not before: nothing can be passed on to it until it is taken.
       this.underWay.set(keyOf(queued), { agent: queued.agent, run: queued.run, world, told: new Set() });
@@ -219,7 +219,7 @@ export class GuestTurns {
       guest.opened = undefined;
     }
     if (guest.opened === undefined) {
-      const world = openHomeWorld(this.worker, run, { mark, retry, gaps });
+      const world = openGuestWorld(this.worker, run, { mark, retry, gaps });
       const opened: OpenWorld = { key, world, agents: new Set(), isLeft: false };
       world.catch(() => {
         if (guest.opened === opened) guest.opened = undefined;

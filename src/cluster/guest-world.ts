@@ -4,7 +4,7 @@ import type { Signal } from '../core/signals/signal.ts';
 import type { World } from '../engine/world.ts';
 import type { Database } from '../storage/postgres/database.ts';
 import { readStepRows } from '../storage/postgres/journal.ts';
-import { noteHeard } from '../storage/postgres/remote-turn-rows.ts';
+import { recordDelivery } from '../storage/postgres/remote-turn-rows.ts';
 import { loadRunRows } from '../storage/postgres/run-rows.ts';
 import type { RunLease } from '../storage/storage.ts';
 import type { RequestHandler } from '../wiring/request-handler.ts';
@@ -67,7 +67,7 @@ interface HomeWorldStart {
 }
 
 /** Opens the world of a run that another worker drives. Nothing is saved through it. */
-export async function openHomeWorld(
+export async function openGuestWorld(
   worker: NodeContext,
   run: Run,
   { mark, retry, gaps }: HomeWorldStart,
@@ -120,7 +120,7 @@ export async function openHomeWorld(
       send(signal) {
         signals.push(signal);
         // Only to show it at once: it is told with the end of the turn, too.
-        if (signal.kind === 'heard') noteHeard(database, run.id, signal.about.agent, signal.said).catch(() => {});
+        if (signal.kind === 'heard') recordDelivery(database, run.id, signal.about.agent, signal.said).catch(() => {});
       },
     },
     () => {},

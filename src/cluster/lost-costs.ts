@@ -116,7 +116,7 @@ async function enterInEndedRun(database: Database, id: string, warn: (message: s
   await lease.release();
 }
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** Looks for what lost turns of a run have cost, as long as its ledger waits for that. */
 export class FoundCosts {
@@ -125,7 +125,7 @@ export class FoundCosts {
   private readonly over: AbortSignal;
   private readonly sent = new Map<string, LostTurn>();
   private latest: Run;
-  private isLooking = false;
+  private isPolling = false;
 
   constructor(database: Database, run: Run, send: (signal: CostFound | Noticed) => void, over: AbortSignal) {
     this.database = database;
@@ -143,7 +143,7 @@ export class FoundCosts {
       // Best effort; the run's removal deletes it.
       deleteTurn(this.database, turn).catch(() => {});
     }
-    if (!this.isLooking && run.ledger.unknown !== undefined) this.look();
+    if (!this.isPolling && run.ledger.unknown !== undefined) this.poll();
   }
 
   private readonly report = (message: string, turn: LostTurn): void => {
@@ -157,8 +157,8 @@ export class FoundCosts {
     this.send({ kind: 'noticed', at: this.database.clock.now(), about, message });
   };
 
-  private async look(): Promise<void> {
-    this.isLooking = true;
+  private async poll(): Promise<void> {
+    this.isPolling = true;
     while (this.latest.ledger.unknown !== undefined && !this.over.aborted) {
       for (const found of await selectFound(this.database, this.latest, this.report).catch(() => [])) {
         const key = `${found.turn.agent}/${found.turn.turn}`;
@@ -166,8 +166,8 @@ export class FoundCosts {
         this.sent.set(key, found.turn);
         this.send(toSignal(found, this.database.clock.now()));
       }
-      await delay(LOOK_EVERY_MS, undefined, { signal: this.over, ref: false }).catch(() => {});
+      await delay(POLL_INTERVAL_MS, undefined, { signal: this.over, ref: false }).catch(() => {});
     }
-    this.isLooking = false;
+    this.isPolling = false;
   }
 }

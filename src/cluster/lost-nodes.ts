@@ -5,7 +5,7 @@ import type { Failed, NodeLost } from '../core/signals/signal.ts';
 import { type Database, IS_STEADY, NOT_GONE } from '../storage/postgres/database.ts';
 import type { Requests } from '../storage/postgres/request-poll.ts';
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** A turn that is under way on another worker. */
 export interface TurnElsewhere {
@@ -37,7 +37,7 @@ export class LostNodes {
   private readonly watched = new Set<Watched>();
   /** The reasons why runs wait, as their rows state them. */
   private readonly noted = new Map<string, string>();
-  private isLooking = false;
+  private isPolling = false;
 
   /** `judge` is this worker. */
   constructor(
@@ -57,7 +57,7 @@ export class LostNodes {
       watched = { turn, end };
       this.watched.add(watched);
     });
-    this.look();
+    this.poll();
     try {
       return await Promise.race([ended, lost]);
     } finally {
@@ -68,14 +68,14 @@ export class LostNodes {
   /** The fate of a turn that was withdrawn earlier: if its agent is to wait for its node, that was because the run was stopped. */
   endOfWithdrawn = (turn: TurnElsewhere): LostEnd => this.decide(turn) ?? this.stopped(turn);
 
-  private async look(): Promise<void> {
-    if (this.isLooking) return;
-    this.isLooking = true;
+  private async poll(): Promise<void> {
+    if (this.isPolling) return;
+    this.isPolling = true;
     while (this.watched.size > 0 || this.noted.size > 0) {
-      await delay(LOOK_EVERY_MS);
+      await delay(POLL_INTERVAL_MS);
       await this.lookOnce().catch(() => {});
     }
-    this.isLooking = false;
+    this.isPolling = false;
   }
 
   private async lookOnce(): Promise<void> {

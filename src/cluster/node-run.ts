@@ -15,7 +15,7 @@ import type { LiveOutput } from '../storage/postgres/live-output.ts';
 import { parseRow } from '../storage/postgres/parse-row.ts';
 import type { Requests } from '../storage/postgres/request-poll.ts';
 import type { ConversationCopies, ConversationFiles } from '../turns/turn-context.ts';
-import type { RequestPlace } from '../wiring/request-handler.ts';
+import type { RequestStorage } from '../wiring/request-handler.ts';
 import { PRODUCTION, type Runtime } from '../wiring/run-context.ts';
 import { openWorkflow } from '../workflow/workflow.ts';
 import type { RemoteTurns } from './remote-turns.ts';
@@ -63,7 +63,7 @@ export interface WorkflowColumns {
 }
 
 /** Opens the requests to the runs of a database, for the node that drives them. */
-const openDatabaseRequests = (database: Database): RequestPlace => ({
+const openDatabaseRequests = (database: Database): RequestStorage => ({
   inbox: createDatabaseInbox(database),
   blobs: createDatabaseBlobs(database),
   async *readEvents(run) {

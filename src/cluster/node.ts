@@ -110,7 +110,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
     ),
   };
   const work = new QueueWork(worker, workerName, queues);
-  requests.add(liveOutput.look);
+  requests.add(liveOutput.poll);
   requests.add(createWorktreeAnswerer(worker));
   await database.retryUntilReachable(() => queues.register(name));
   // Before anything is taken up: what is left of an earlier process may be in the way.
@@ -188,15 +188,15 @@ class QueueWork implements QueueHandlers {
   private readonly worker: NodeContext;
   private readonly workerName: NodeName;
   private readonly queues: QueueClient;
-  private readonly homeTurns: GuestTurns;
+  private readonly guestTurns: GuestTurns;
   private readonly underWay = new Set<Promise<unknown>>();
 
   constructor(worker: NodeContext, workerName: NodeName, queues: QueueClient) {
     this.worker = worker;
     this.workerName = workerName;
     this.queues = queues;
-    this.homeTurns = new GuestTurns(worker);
-    worker.requests.add(this.homeTurns.look);
+    this.guestTurns = new GuestTurns(worker);
+    worker.requests.add(this.guestTurns.poll);
   }
 
   get isIdle(): boolean {
@@ -220,7 +220,7 @@ class QueueWork implements QueueHandlers {
     }
     if (leaving.aborted) return NEVER;
     warn(`${wanted.run} is taken up`);
-    const driving = this.homeTurns.driveHere(wanted, (lost) => driveRun(wanted, this.worker, lost));
+    const driving = this.guestTurns.driveHere(wanted, (lost) => driveRun(wanted, this.worker, lost));
     // Its entry in the queue stays for whoever continues with the run.
     if (!(await this.during(driving))) return NEVER;
     warn(`${wanted.run} has ended`);
@@ -231,7 +231,7 @@ class QueueWork implements QueueHandlers {
       await this.queues.putTurnBack(wanted);
       return NEVER;
     }
-    if (this.worker.leaving.aborted || !(await this.during(this.homeTurns.take(wanted)))) return NEVER;
+    if (this.worker.leaving.aborted || !(await this.during(this.guestTurns.take(wanted)))) return NEVER;
   };
 
   private during<T>(work: Promise<T>): Promise<T> {

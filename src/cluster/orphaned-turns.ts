@@ -31,11 +31,11 @@ export async function endOrphanedTurns(finder: Finder): Promise<void> {
     [[...runs], finder.name],
   );
   // Unreadable files are read again later.
-  for (const { id } of rows) await endLeftoversOf(finder, id).catch(() => {});
+  for (const { id } of rows) await endOrphanedTurnsOf(finder, id).catch(() => {});
 }
 
 /** Does so in one run. */
-export async function endLeftoversOf({ name, database, layout }: Finder, id: string): Promise<void> {
+export async function endOrphanedTurnsOf({ name, database, layout }: Finder, id: string): Promise<void> {
   const { run, mark } = await loadRunRows(database, id);
   const prefix = `${id}/${mark ?? id}/`;
   const markers = new Set((await processTable()).flatMap(({ marker }) => (marker?.startsWith(prefix) ? [marker] : [])));

@@ -78,11 +78,11 @@ async function placeAgain(database: Database, agent: NewAgent, { home, published
     home,
   ]);
   const placement = await placeAgent(database, agent);
-  await notePublished(database, agent.run, agent.agent, { home: placement.home, published });
+  await recordPublished(database, agent.run, agent.agent, { home: placement.home, published });
 }
 
 /** Notes that the commit is published that an agent begins at; without one, it stays where its parent is. */
-async function notePublished(
+async function recordPublished(
   database: Database,
   run: string,
   agent: string,
@@ -138,7 +138,7 @@ export async function spreadWorktree(
     }
     // Work that cannot be published continues where it is.
     const home = published === null ? parentHome : placement.home;
-    await database.retryUntilReachable(() => notePublished(database, run, agent, { home, published }));
+    await database.retryUntilReachable(() => recordPublished(database, run, agent, { home, published }));
     if (published === null) {
       const reason = signal.kind === 'worktree_refused' ? `: ${signal.message}` : '';
       warn(`${agent} stays on ${parentHome}: its commit could not be pushed for ${placement.home}${reason}`);

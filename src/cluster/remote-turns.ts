@@ -26,7 +26,7 @@ interface Waiter {
 /** The way of turns to other workers, shared by all runs that this worker drives. */
 export class RemoteTurns {
   readonly database: Database;
-  readonly lostHomes: LostNodes;
+  readonly lostNodes: LostNodes;
   /** The name of this worker. */
   readonly name: string;
   private readonly queues: QueueClient;
@@ -35,20 +35,20 @@ export class RemoteTurns {
   /** The callbacks for delivered messages, by turn and by message id. */
   private readonly listening = new Map<string, Map<string, () => void>>();
   private readonly warnOnce: (message: string) => void;
-  private isLooking = false;
+  private isPolling = false;
 
   constructor(
     database: Database,
     queues: QueueClient,
     worker: { readonly name: string; readonly leaving: AbortSignal; readonly warn: (message: string) => void },
-    lostHomes: LostNodes,
+    lostNodes: LostNodes,
   ) {
     this.database = database;
     this.queues = queues;
     this.name = worker.name;
     this.leaving = worker.leaving;
     this.warnOnce = onceEach(worker.warn);
-    this.lostHomes = lostHomes;
+    this.lostNodes = lostNodes;
   }
 
   /** The turns of a run that are on their way since an earlier process drove it. */
@@ -84,7 +84,7 @@ export class RemoteTurns {
       const waiter = { turn, end };
       given.addEventListener('abort', giveUp);
       this.waiting.add(waiter);
-      if (!this.isLooking) this.lookForEnds();
+      if (!this.isPolling) this.pollEnds();
     });
   }
 
@@ -100,11 +100,11 @@ export class RemoteTurns {
     return [];
   };
 
-  private async lookForEnds(): Promise<void> {
-    this.isLooking = true;
+  private async pollEnds(): Promise<void> {
+    this.isPolling = true;
     while (this.waiting.size > 0) {
       const runs = [...new Set(Array.from(this.waiting, ({ turn }) => turn.run))];
-      if (this.listening.size > 0) await this.lookForHeard(runs);
+      if (this.listening.size > 0) await this.pollDeliveries(runs);
       const ended = await this.database
         .retryUntilReachable(() => selectOutcomes(this.database, runs, this.warnOnce))
         .catch(this.reportOnce);
@@ -115,10 +115,10 @@ export class RemoteTurns {
       }
       await delay(POLL_INTERVAL_MS);
     }
-    this.isLooking = false;
+    this.isPolling = false;
   }
 
-  private async lookForHeard(runs: readonly string[]): Promise<void> {
+  private async pollDeliveries(runs: readonly string[]): Promise<void> {
     for (const { id, ...turn } of await selectHeard(this.database, runs).catch(() => [])) {
       const listeners = this.listening.get(keyOf(turn));
       const onHeard = listeners?.get(id);

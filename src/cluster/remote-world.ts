@@ -5,7 +5,7 @@ import { isReplay } from '../core/options/option-types.ts';
 import { unknownCost } from '../core/run/ledger.ts';
 import { getAgent, type Run } from '../core/run/run.ts';
 import type { Failed, NodeLost, Signal, WorkspaceSignal } from '../core/signals/signal.ts';
-import type { ClaudeTurn, Turn, TurnRef } from '../core/turns/due.ts';
+import type { PromptTurn, Turn, TurnRef } from '../core/turns/due.ts';
 import type { WorkspaceTurn } from '../core/turns/worktree-turns.ts';
 import type { World } from '../engine/world.ts';
 import {
@@ -23,7 +23,7 @@ import type { QueuedTurn } from './queues.ts';
 import type { RemoteTurns } from './remote-turns.ts';
 
 /** The facts about a run when a node starts to drive it. */
-export interface TravellingRunStart extends Pick<QueuedTurn, 'retry' | 'generation'> {
+export interface RemoteWorldStart extends Pick<QueuedTurn, 'retry' | 'generation'> {
   readonly initial: Run;
   readonly whenLost: WhenLost;
   /** The turns, as `agent/number`, that an earlier driver has sent to other workers: their ends are waited for, wherever they run. */
@@ -53,7 +53,7 @@ const END: TurnRequest = { id: 'end', command: null };
  */
 export class RemoteWorld implements World {
   private readonly travel: RemoteTurns;
-  private readonly start: TravellingRunStart;
+  private readonly start: RemoteWorldStart;
   private readonly over = new AbortController();
   private latest: Run;
   private readonly sentByAgent = new Map<string, Sent>();
@@ -61,7 +61,7 @@ export class RemoteWorld implements World {
   /** Those that have ended, until that is saved. */
   private readonly ended = new Map<string, RemoteTurn>();
 
-  constructor(travel: RemoteTurns, start: TravellingRunStart) {
+  constructor(travel: RemoteTurns, start: RemoteWorldStart) {
     this.travel = travel;
     this.start = start;
     this.latest = start.initial;
@@ -158,7 +158,7 @@ export class RemoteWorld implements World {
   private async waitForEnd(turn: Travelling, travelling: RemoteTurn): Promise<TurnOutcome | Signal | null> {
     const { travel, over } = this;
     const ending = travel.waitForEnd(travelling, over.signal);
-    const outcome = await travel.lostHomes.endOrLoss(this.watchedTurn(turn, travelling), ending);
+    const outcome = await travel.lostNodes.endOrLoss(this.watchedTurn(turn, travelling), ending);
     if (outcome === null || !('kind' in outcome)) return outcome;
     const withdrawn = await travel.database.retryUntilReachable(() => withdrawTurn(travel.database, travelling));
     // It has ended just before: that counts.
@@ -170,7 +170,7 @@ export class RemoteWorld implements World {
 
   /** A turn that an earlier driver has withdrawn from a worker that was gone, without having saved that. */
   private lostAgain(turn: Travelling, travelling: RemoteTurn, isUnbegun: boolean): NodeLost | Failed {
-    const end = this.travel.lostHomes.endOfWithdrawn(this.watchedTurn(turn, travelling));
+    const end = this.travel.lostNodes.endOfWithdrawn(this.watchedTurn(turn, travelling));
     return this.lostEnd(turn, end, isUnbegun);
   }
 
@@ -196,7 +196,7 @@ export class RemoteWorld implements World {
   }
 
   /** Passes on what the journal has for a turn: an earlier driver may not have come to it. Its worker gets each only once. */
-  private repeatCommands(sent: Sent, { agent, number: turn }: ClaudeTurn): void {
+  private repeatCommands(sent: Sent, { agent, number: turn }: PromptTurn): void {
     const { messages, interruption } = getAgent(this.latest, agent);
     for (const { id, text, ...message } of messages)
       if (message.turn === turn && !message.delivered) this.passOn(sent, { kind: 'message', id, agent, turn, text });

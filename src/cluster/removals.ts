@@ -15,7 +15,7 @@ import { QueueClient } from './queues.ts';
  * is there. What is not in the database is not removed for that reason alone: it may belong to another one.
  */
 
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
 /** Tells all workers to remove their files of a run, as a part of a transaction. */
 async function insertRemovals(
@@ -93,7 +93,7 @@ export function removeGoneRuns(
   const told = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const rows = await database.query<{ run: string; mark: string }>(
       'select run, mark from raymond.removals where worker = $1',
       [name],
@@ -114,11 +114,11 @@ export function removeGoneRuns(
       ]);
     }
   };
-  const lookAgain = (): void => {
-    if (!isOver) timer = setTimeout(lookNow, LOOK_EVERY_MS);
+  const pollAgain = (): void => {
+    if (!isOver) timer = setTimeout(pollNow, POLL_INTERVAL_MS);
   };
-  const lookNow = (): void => void look().then(lookAgain, lookAgain);
-  lookNow();
+  const pollNow = (): void => void poll().then(pollAgain, pollAgain);
+  pollNow();
   return () => {
     isOver = true;
     clearTimeout(timer);

@@ -11,13 +11,13 @@ export class Slots {
   private free: number;
   private readonly leaving: AbortSignal;
   private readonly clock: Clock;
-  private readonly noteQueued: NoteQueued;
+  private readonly recordQueued: NoteQueued;
   /** The turns that stand in line, the first first: each is told whether it has a slot now, or is not to wait any more. */
   private readonly line = new Set<(hasSlot: boolean) => void>();
 
-  constructor(slots: number, leaving: AbortSignal, clock: Clock, noteQueued: NoteQueued) {
+  constructor(slots: number, leaving: AbortSignal, clock: Clock, recordQueued: NoteQueued) {
     this.free = slots;
-    this.noteQueued = noteQueued;
+    this.recordQueued = recordQueued;
     this.clock = clock;
     this.leaving = leaving;
     leaving.addEventListener('abort', () => {
@@ -35,7 +35,7 @@ export class Slots {
     });
     const standInLine = ({ agent, number }: TurnName): Promise<boolean> =>
       new Promise((done) => {
-        const forget = this.noteQueued(run, { agent, number });
+        const forget = this.recordQueued(run, { agent, number });
         const go = (hasSlot: boolean): void => {
           forget();
           this.line.delete(go);

@@ -57,7 +57,7 @@ const ANSWER: z.ZodType<WorktreeAnswer> = z.object({
 });
 
 const POLL_INTERVAL_MS = 100;
-const LOOK_WITHIN_MS = 20_000;
+const POLL_WITHIN_MS = 20_000;
 const REMOVE_WITHIN_MS = 10 * 60_000;
 
 /** Asks workers that are alive, or only these; returns the answers by worker. One that does not answer in time has none. */
@@ -75,7 +75,7 @@ export async function askWorkers(
      select $1, name, $2 from raymond.nodes where ${IS_ALIVE} and ($3::text[] is null or name = any($3)) returning worker`,
     [id, JSON.stringify(request), only],
   );
-  const deadline = Date.now() + (request.action === 'find' ? LOOK_WITHIN_MS : REMOVE_WITHIN_MS);
+  const deadline = Date.now() + (request.action === 'find' ? POLL_WITHIN_MS : REMOVE_WITHIN_MS);
   try {
     for (;;) {
       const rows = await database.query<{ worker: string; answer: string | null; is_alive: boolean }>(

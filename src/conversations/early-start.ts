@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { recordedTurn } from '../core/run/agent.ts';
 import { indexOfAgent } from '../core/run/agent-index.ts';
 import type { Run } from '../core/run/run.ts';
-import type { ClaudeTurn } from '../core/turns/due.ts';
+import type { PromptTurn } from '../core/turns/due.ts';
 import { freshTurnAfter } from '../core/turns/next-turns.ts';
 import { hasOpenState } from '../language/policy.ts';
 import { formatPolicyTag } from '../language/reminder.ts';
@@ -50,7 +50,7 @@ export class EarlyStarts<Asked extends PlannedTurn, Over> {
   }
 
   /** Starts the process of the turn after a running one, if that is certain and there is room. Nobody waits for it. */
-  consider(turn: ClaudeTurn): void {
+  consider(turn: PromptTurn): void {
     const { policy, state, evaluates, prompt } = turn;
     if (this.isOver || policy.length === 0 || policy.some(hasOpenState)) return;
     if (this.missesOf(state) >= MAX_MISSES || evaluates !== null || prompt.kind === 'compact') return;
@@ -89,7 +89,7 @@ export class EarlyStarts<Asked extends PlannedTurn, Over> {
     return this.misses.get(state) ?? 0;
   }
 
-  private async start(turn: ClaudeTurn): Promise<void> {
+  private async start(turn: PromptTurn): Promise<void> {
     const { early, choosesSession } = this.protocol;
     const planned = await this.planNext(turn);
     if (planned === null || !(await early.isSafe(planned))) return;
@@ -107,7 +107,7 @@ export class EarlyStarts<Asked extends PlannedTurn, Over> {
   }
 
   /** Plans the turn after this one; null unless every transition that its policy permits leads to a start with the same command. */
-  private async planNext(turn: ClaudeTurn): Promise<PlannedTurn | null> {
+  private async planNext(turn: PromptTurn): Promise<PlannedTurn | null> {
     const { early } = this.protocol;
     const session = { kind: 'new', id: randomUUID() } as const;
     let found: PlannedTurn | null = null;
@@ -123,7 +123,7 @@ export class EarlyStarts<Asked extends PlannedTurn, Over> {
   }
 
   /** The run as it is on disk, as long as a turn is under way in it. */
-  private runOf({ agent: id, number }: ClaudeTurn): Run | undefined {
+  private runOf({ agent: id, number }: PromptTurn): Run | undefined {
     const run = this.pool.savedRun;
     const agent = run?.agents[indexOfAgent(run.agents, id)];
     if (run === undefined || agent === undefined || run.stop !== null) return undefined;

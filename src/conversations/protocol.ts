@@ -1,6 +1,6 @@
 import type { SessionUse } from '../core/run/agent.ts';
 import type { Answered } from '../core/signals/signal.ts';
-import type { ClaudeTurn } from '../core/turns/due.ts';
+import type { PromptTurn } from '../core/turns/due.ts';
 import type { NotStarted, ProcessCommand, ProcessRef } from '../process/command.ts';
 import type { TurnMessage } from './conversation.ts';
 import type { OutputPosition, TurnLocator } from './records.ts';
@@ -12,7 +12,7 @@ export interface KeyedCommand extends ProcessCommand {
 
 /** A turn and the process that it needs. */
 export interface PlannedTurn {
-  readonly turn: ClaudeTurn;
+  readonly turn: PromptTurn;
   readonly session: SessionUse;
   readonly command: KeyedCommand;
 }
@@ -70,9 +70,9 @@ export interface ConversationProtocol<Asked extends PlannedTurn, Over, Left> {
 /** Everything that a backend adds to early starts. */
 export interface EarlyStartProtocol<Asked, Over> {
   /** The signal of a turn that is answered so. */
-  answer(turn: ClaudeTurn, text: string): Promise<Answered>;
+  answer(turn: PromptTurn, text: string): Promise<Answered>;
   /** Plans a turn that is to come; null if its process could not stay open. */
-  plan(turn: ClaudeTurn, session: SessionUse): Promise<PlannedTurn | null>;
+  plan(turn: PromptTurn, session: SessionUse): Promise<PlannedTurn | null>;
   /** False if a start has effects that would come too early, or in vain. */
   isSafe(planned: PlannedTurn): Promise<boolean>;
   /** A text that changes with everything that a process reads when it starts; null if that cannot be found out. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ClaudeTurn, TurnRef } from '../core/turns/due.ts';
+import type { PromptTurn, TurnRef } from '../core/turns/due.ts';
 import type { NotStarted } from '../process/command.ts';
 import { toNotStarted } from '../process/start.ts';
 import type { TurnMessage } from './conversation.ts';
@@ -143,7 +143,7 @@ export class ConversationTurns<Asked extends PlannedTurn, Over, Left extends { r
   }
 
   /** Starts the process of the turn that comes next. On a guest node, nobody knows which that is. */
-  private startEarly(turn: ClaudeTurn, isEarlySafe: boolean): void {
+  private startEarly(turn: PromptTurn, isEarlySafe: boolean): void {
     if (!isEarlySafe) this.early.stop();
     else if (this.context.isGuest !== true) this.early.consider(turn);
   }

@@ -1,6 +1,6 @@
 import { inputText } from '../language/position.ts';
 import { isDraining } from './answers/end-agent.ts';
-import { noteEnd } from './joins/join.ts';
+import { recordEnd } from './joins/join.ts';
 import { type Agent, isDone } from './run/agent.ts';
 import { indexOfAgent } from './run/agent-index.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits, archiveEndedAgents } from './run/archive.ts';
@@ -12,8 +12,8 @@ import { handleAnswered } from './signals/answered.ts';
 import { handleBegan, handleUnreadable } from './signals/began.ts';
 import { handleFailed } from './signals/failed.ts';
 import { handleCostFound, handleUnrecorded } from './signals/found-costs.ts';
-import { handleHomeLost } from './signals/home-lost.ts';
 import { handleHeard, handleInterruptSignal, handleSaid } from './signals/messages.ts';
+import { handleNodeLost } from './signals/node-lost.ts';
 import { handleResumed } from './signals/resumed.ts';
 import { handleNoticed, handleQuotaReported, handleStopped } from './signals/run-signals.ts';
 import type { Signal } from './signals/signal.ts';
@@ -42,7 +42,7 @@ const HANDLERS: Handlers = {
   worktree_made: handleWorktreeMade,
   worktree_refused: handleWorktreeRefused,
   worktree_closed: handleWorktreeClosed,
-  home_lost: handleHomeLost,
+  home_lost: handleNodeLost,
   workspace_made: handleWorkspaceMade,
   workspace_refused: handleWorkspaceRefused,
   workspace_left: handleWorkspaceLeft,
@@ -97,7 +97,7 @@ function settleJoins(before: Run, handled: Step, signal: Signal): Step {
     const [earlier, now] = [findAgent(before, id), findAgent(next.run, id)];
     // One that was done before, or that a join of this very step has taken note of, is counted already.
     if (earlier !== undefined && (isDone(earlier) || earlier.joinedBy !== now?.joinedBy)) continue;
-    const noted = noteEnd(next.run, id, signal.at);
+    const noted = recordEnd(next.run, id, signal.at);
     next = { run: noted.run, events: [...next.events, ...noted.events] };
   }
   return next;

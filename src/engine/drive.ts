@@ -3,7 +3,7 @@ import { type AppliedStep, withChange } from '../core/run/change.ts';
 import type { Run } from '../core/run/run.ts';
 import type { Signal } from '../core/signals/signal.ts';
 import { step } from '../core/step.ts';
-import { type ClaudeTurn, endedTurnsOf, type ScriptTurn, type Turn } from '../core/turns/due.ts';
+import { endedTurnsOf, type PromptTurn, type ScriptTurn, type Turn } from '../core/turns/due.ts';
 import { TurnScheduler } from '../core/turns/turn-scheduler.ts';
 import type { SignalQueue } from './signal-queue.ts';
 import type { World } from './world.ts';
@@ -74,4 +74,4 @@ export async function drive(
 }
 
 /** A turn that is not on record yet; a sleep, a worktree and the clone of a run need no record. */
-const isNew = (turn: Turn): turn is ClaudeTurn | ScriptTurn => 'record' in turn && turn.record === null;
+const isNew = (turn: Turn): turn is PromptTurn | ScriptTurn => 'record' in turn && turn.record === null;

@@ -3,7 +3,7 @@ import type { AppliedStep } from '../core/run/change.ts';
 import type { Event } from '../core/run/event.ts';
 import type { Run } from '../core/run/run.ts';
 import type { Began, Signal, Unreadable, Unrecorded } from '../core/signals/signal.ts';
-import type { ClaudeTurn, ScriptTurn, Turn, TurnRef } from '../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn, Turn, TurnRef } from '../core/turns/due.ts';
 
 /**
  * Everything that the loop needs from outside: turns, the disk and the observers of a run.
@@ -13,7 +13,7 @@ import type { ClaudeTurn, ScriptTurn, Turn, TurnRef } from '../core/turns/due.ts
  */
 export interface World {
   /** Prepares a turn without starting anything; reports that it is ready or why it cannot begin. */
-  prepare(turn: ClaudeTurn | ScriptTurn): Promise<Began | Unreadable | Unrecorded>;
+  prepare(turn: PromptTurn | ScriptTurn): Promise<Began | Unreadable | Unrecorded>;
   /** Carries out a turn that is on record and reports how it ended; null if it was dropped. */
   take(turn: Turn): Promise<Signal | null>;
   /** Ends what is under way for an agent: its turn reports how it ended, a sleep is dropped. */

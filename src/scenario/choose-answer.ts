@@ -1,4 +1,4 @@
-import type { ClaudeTurn } from '../core/turns/due.ts';
+import type { PromptTurn } from '../core/turns/due.ts';
 import type { AnswerCase, CannedAnswer, Scenario, StateAnswers } from './scenario.ts';
 
 /** The answer for a turn, or a message that says why there is none and what to add, without the final period. */
@@ -6,7 +6,7 @@ export type AnswerChoice =
   | { readonly kind: 'answer'; readonly answer: CannedAnswer }
   | { readonly kind: 'none'; readonly message: string };
 
-type AnswerRequest = Pick<ClaudeTurn, 'agent' | 'state' | 'visit' | 'attempt' | 'variables'>;
+type AnswerRequest = Pick<PromptTurn, 'agent' | 'state' | 'visit' | 'attempt' | 'variables'>;
 
 /** Chooses the answer for a turn. The same turn always gets the same answer. */
 export function chooseAnswer(

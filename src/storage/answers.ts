@@ -12,7 +12,7 @@ import type { Blobs, RunInbox } from './storage.ts';
 export type Uploads = readonly { readonly name: string; readonly path: string; readonly mime?: string }[];
 
 /** The inbox of runs, and the blobs with the files of answers. */
-export interface AnswerPlace {
+export interface AnswerStorage {
   readonly inbox: RunInbox;
   readonly blobs: Blobs;
 }
@@ -21,7 +21,7 @@ const ANYONE = { node: null, epoch: null, turn: null };
 
 /** Puts an answer with its files into the inbox of a run. False if the question has ended before; then nothing of this answer is left. */
 export async function putAnswer(
-  { inbox, blobs }: AnswerPlace,
+  { inbox, blobs }: AnswerStorage,
   run: string,
   { ask, text, by, answeredAt }: Omit<AskAnswer, 'files'>,
   files: Uploads,

@@ -96,7 +96,7 @@ function parseJson(text: string, file: string): unknown {
 }
 
 const unknownVersionError = (file: string, version: unknown): RaymondError =>
-  invalidStateFileError(
+  invalidRunFileError(
     `${file} has version ${JSON.stringify(version)}; this Raymond reads versions 1 to ${RUN_VERSION}.`,
   );
 
@@ -112,7 +112,7 @@ export class DamagedRunFile extends RaymondError {
 }
 
 /** The error for a file that this Raymond cannot have written. */
-export const invalidStateFileError = (message: string, cause?: unknown): RaymondError =>
+export const invalidRunFileError = (message: string, cause?: unknown): RaymondError =>
   new RaymondError(message, {
     exitCode: EXIT.invalid,
     hint: 'The file was left untouched. Use the Raymond that wrote it, or start a new run.',

@@ -17,7 +17,7 @@ import { ASKING_PHASE_SCHEMA, PROMPT_SCHEMA as prompt } from './asking-phase.ts'
 import { QUOTA_SCHEMA } from './quota-schema.ts';
 import {
   checkState,
-  invalidStateFileError,
+  invalidRunFileError,
   migrateRunData,
   parseVersionedJson,
   type RunStart,
@@ -304,7 +304,7 @@ export function parseSavedRun(text: string, file: string): SavedRun {
   const data = parseVersionedJson(text, file, checkState(text));
   const { journal, mark, bootId, doubtful, ...run } = validateWith(SAVED_RUN_SCHEMA, data, file);
   if (journal.seq === run.seq) return { run, journal, mark, bootId, doubtful };
-  throw invalidStateFileError(
+  throw invalidRunFileError(
     `${file} is not a state file of Raymond: \`journal.seq\` is ${journal.seq}, but \`seq\` ${run.seq}.`,
   );
 }
@@ -330,5 +330,5 @@ function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const place = issue === undefined || issue.path.length === 0 ? 'its top level' : `\`${issue.path.join('.')}\``;
-  throw invalidStateFileError(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
+  throw invalidRunFileError(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
 }

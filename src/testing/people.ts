@@ -8,7 +8,7 @@ import { findHandedFilesProblem } from '../language/ask.ts';
 import { resolveChoice } from '../language/choices.ts';
 import { listAskingAgents } from '../render/questions.ts';
 import { type AsksByState, choosePersonAnswer, type PersonAnswer } from '../scenario/asks.ts';
-import { type AnswerPlace, putAnswer } from '../storage/answers.ts';
+import { type AnswerStorage, putAnswer } from '../storage/answers.ts';
 import { guessMime } from '../wiring/handed-files.ts';
 import { createAnswerSource } from '../wiring/request-handler.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -28,13 +28,13 @@ export class People {
   /** Why answers would be refused, each message once; then it is as if nobody answered. */
   readonly refused = new Set<string>();
   private readonly asks: AsksByState;
-  private readonly place: AnswerPlace;
+  private readonly place: AnswerStorage;
   private readonly run: string;
   /** The number of each question, among those of its agent in its state. */
   private readonly numbers = new Map<string, number>();
   private readonly counts = new Map<string, number>();
 
-  constructor(asks: AsksByState, place: AnswerPlace, run: string) {
+  constructor(asks: AsksByState, place: AnswerStorage, run: string) {
     this.asks = asks;
     this.place = place;
     this.run = run;

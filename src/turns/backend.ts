@@ -2,18 +2,18 @@ import type { Run } from '../core/run/run.ts';
 import type { Said } from '../core/run/said.ts';
 import type { Answered, Failed } from '../core/signals/signal.ts';
 import type { AskTurn } from '../core/turns/ask-turn.ts';
-import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn } from '../core/turns/due.ts';
 import type { State } from '../language/state.ts';
 import type { AskEndSignal } from './open-questions.ts';
 
 /** Answers prompts: Claude Code, or the replay of canned answers. */
 export interface Backend {
   /** Makes the turn's folder with everything in it that the turn needs; returns warnings for the author. */
-  prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]>;
+  prepare(turn: PromptTurn, state: State): Promise<readonly string[]>;
   /** The id for the conversation that a turn opens, if a process waits for its prompt under that id. */
-  sessionFor?(turn: ClaudeTurn): string | undefined;
+  sessionFor?(turn: PromptTurn): string | undefined;
   /** Carries out a turn. An `adopted` one was started by an earlier process: it is found again, not started twice. */
-  take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed>;
+  take(turn: PromptTurn, adopted: boolean): Promise<Answered | Failed>;
   /** Lets go of what the run, as it is on disk now, does not need any more. */
   release?(run: Run): void;
   /** True if something can be written into the running turn of an agent. */

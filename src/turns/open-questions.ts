@@ -6,7 +6,7 @@ import type { Clock, RemainingMs } from '../process/clock.ts';
 /** How the answers of people get to a run. */
 export interface AnswerSource {
   /** Looks once for all questions, and tells which of them have ended. Cheap: it is done several times a second. */
-  look(): (turn: AskTurn) => boolean;
+  poll(): (turn: AskTurn) => boolean;
   /** The answer to a question; null if its time is over, undefined if it still waits. */
   find(turn: AskTurn): Promise<AskAnswer | null | undefined>;
   /** Ends a question whose time is over, unless it has ended before. */
@@ -56,9 +56,9 @@ export class OpenQuestions {
   find = (ask: string): AskTurn | undefined => this.waiting.get(ask)?.turn;
 
   /** Looks for answers now. */
-  look(): void {
+  poll(): void {
     if (this.waiting.size === 0) return;
-    const hasEnded = this.source.look();
+    const hasEnded = this.source.poll();
     for (const question of this.waiting.values()) if (hasEnded(question.turn)) this.end(question);
   }
 

@@ -1,6 +1,6 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import type { ClaudeTurn } from '../core/turns/due.ts';
+import type { PromptTurn } from '../core/turns/due.ts';
 import { findNewRepository } from '../git/new-repository.ts';
 import { findGitPlace, isWithin, readPathFile } from '../git-repository.ts';
 import { hasWildcard, matchesGlob } from '../language/text/glob.ts';
@@ -20,7 +20,7 @@ const REMEDY = '`cd` in the policy of the state, or `allow_cd` in config.toml, c
  */
 export function createFolderJudge(
   context: Pick<TurnContext, 'startFolder' | 'startedAt' | 'workflowFolders' | 'options' | 'env'>,
-  turn: Pick<ClaudeTurn, 'policy' | 'cwd' | 'taskFolder' | 'runFolder'>,
+  turn: Pick<PromptTurn, 'policy' | 'cwd' | 'taskFolder' | 'runFolder'>,
   /** The agent's own worktree, which may be a clone: then no other repository knows it. */
   worktree: string | null = null,
 ): FolderJudge {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn } from '../core/turns/due.ts';
 import type { Failure, FailureKind } from '../language/failure.ts';
 import {
   MARKER_VARIABLE,
@@ -46,7 +46,7 @@ export interface Supervision extends SilenceLimits {
   readonly onRunning: (exited: Promise<unknown>) => void;
 }
 
-type ProcessTurn = ClaudeTurn | ScriptTurn;
+type ProcessTurn = PromptTurn | ScriptTurn;
 
 /** The place of a turn that has a process of its own. */
 const ownPlace = (context: TurnContext, turn: ProcessTurn): ProcessRef => ({

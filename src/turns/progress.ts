@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn } from '../core/turns/due.ts';
 import { readStatuses } from '../git/git-status.ts';
 import { findGitPlace } from '../git-repository.ts';
 import { readTags } from '../language/tags/tag.ts';
@@ -21,7 +21,7 @@ type Look = { readonly kind: 'seen'; readonly text: string } | { readonly kind: 
  */
 export async function takeFingerprint(
   context: TurnContext,
-  turn: ClaudeTurn | ScriptTurn,
+  turn: PromptTurn | ScriptTurn,
   text: string,
 ): Promise<string | undefined> {
   if (turn.stuck === null) return undefined;

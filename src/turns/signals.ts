@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { CheckedResult, CheckedResults } from '../core/answers/checked-results.ts';
 import type { LookedUpNames } from '../core/answers/looked-up.ts';
 import type { Answered, Failed } from '../core/signals/signal.ts';
-import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn } from '../core/turns/due.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import type { Failure } from '../language/failure.ts';
 import type { NamedFile, NamedFiles, NamedFolder, NamedFolders } from '../language/named-folders.ts';
@@ -27,7 +27,7 @@ import type { TurnContext } from './turn-context.ts';
 /** The signal of an answer, with the files of the workflow and the folders that the answer names. */
 export async function answeredSignal(
   context: TurnContext,
-  turn: ClaudeTurn | ScriptTurn,
+  turn: PromptTurn | ScriptTurn,
   at: number,
   { text, cost, denials, reportedSession }: Pick<Answered, 'text' | 'cost' | 'denials' | 'reportedSession'>,
 ): Promise<Answered> {
@@ -109,7 +109,7 @@ async function lookUpAnswer(request: LookUpRequest): Promise<Required<LookedUpNa
 
 /** The signal of a turn that failed without a cost and without a conversation to resume. */
 export const failedSignal = (
-  { agent }: ClaudeTurn | ScriptTurn,
+  { agent }: PromptTurn | ScriptTurn,
   at: number,
   failure: Failure,
   jitter = Math.random(),

@@ -4,7 +4,7 @@ import type { Activity } from '../core/run/activity.ts';
 import type { Printed } from '../core/run/event.ts';
 import type { Quota } from '../core/run/quota.ts';
 import type { Said } from '../core/run/said.ts';
-import type { ClaudeTurn, ScriptTurn, TurnRef } from '../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn, TurnRef } from '../core/turns/due.ts';
 import type { NamedWorkflows } from '../language/named-workflows.ts';
 import type { PinnedCode } from '../language/pinned-code.ts';
 import type { State } from '../language/state.ts';
@@ -34,7 +34,7 @@ export interface ConversationCopies {
 }
 
 /** A turn, as far as it decides which code it uses. */
-export type CodeUse = Pick<ClaudeTurn | ScriptTurn, 'kind' | 'code'>;
+export type CodeUse = Pick<PromptTurn | ScriptTurn, 'kind' | 'code'>;
 
 /** A workflow on disk: a folder with the names of its files, or one file. */
 export interface WorkflowPlace {
@@ -69,7 +69,7 @@ export interface TurnContext {
   environmentOf(state: string): Environment;
   readonly clock: Clock;
   /** The questions of the run that wait for an answer. */
-  readonly askBoard: OpenQuestions;
+  readonly openQuestions: OpenQuestions;
   /** Aborted when the run is to stop: sleeping agents are woken. */
   readonly stopSignal: AbortSignal;
   /** Says which of the running turns are to be ended. */
@@ -100,7 +100,7 @@ export interface TurnContext {
    */
   readState(file: string, use?: CodeUse): Promise<State>;
   /** Throws a ChangedCodeError if Claude Code would start programs from a file that has changed since the run began. */
-  checkSettings?(turn: ClaudeTurn): Promise<void>;
+  checkSettings?(turn: PromptTurn): Promise<void>;
   /** The files of the workflow that a state belongs to. */
   readScope(state: string): Promise<Scope>;
   /** Where the files of a state's workflow are; those of a zip or a one-file workflow are unpacked there. */

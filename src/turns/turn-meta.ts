@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options/option-rows.ts';
 import type { Options } from '../core/options/options.ts';
-import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn } from '../core/turns/due.ts';
 import { readJsonFile } from '../json-file.ts';
 import type { State } from '../language/state.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -29,7 +29,7 @@ const defaultTimeout = (kind: State['kind']): TurnMeta =>
  * damaged, the author is warned and the default applies: a timeout can only end a turn that hangs, so a wrong one costs
  * less than a turn that is given up.
  */
-export async function readTurnMeta(context: TurnContext, turn: ClaudeTurn | ScriptTurn): Promise<TurnMeta> {
+export async function readTurnMeta(context: TurnContext, turn: PromptTurn | ScriptTurn): Promise<TurnMeta> {
   const file = join(context.folderOf(turn), TURN_META_FILE);
   if (existsSync(file)) {
     const { TURN_META_SCHEMA } = await import('./turn-meta-schema.ts');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Began, Signal, Unreadable, Unrecorded } from '../core/signals/signal.ts';
-import type { ClaudeTurn, ScriptTurn, SleepTurn, Turn } from '../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn, SleepTurn, Turn } from '../core/turns/due.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { MAX_BACK_OFF_MS } from '../language/failure.ts';
 import { resolveGuards } from '../language/guards.ts';
@@ -17,7 +17,7 @@ import { createWorktreeRunner } from './worktree-turn.ts';
 
 /** Takes turns: the part of the world that runs something. */
 export interface TurnRunner {
-  prepare(turn: ClaudeTurn | ScriptTurn): Promise<Began | Unreadable | Unrecorded>;
+  prepare(turn: PromptTurn | ScriptTurn): Promise<Began | Unreadable | Unrecorded>;
   take(turn: Turn): Promise<Signal | null>;
   end(agent: string): void;
 }
@@ -33,7 +33,7 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
     take: (turn, adopted) => runScriptTurn(context, turn, adopted),
   };
   const runnerFor = (script: string): ScriptRunner => backend.scriptRunnerFor?.(script) ?? processRunner;
-  const makeReady = async (turn: ClaudeTurn | ScriptTurn, state: State): Promise<readonly string[]> => {
+  const makeReady = async (turn: PromptTurn | ScriptTurn, state: State): Promise<readonly string[]> => {
     // Before each turn: somebody may have removed them.
     for (const folder of [turn.runFolder, turn.taskFolder]) {
       if (folder !== null) await context.makeWorkFolder(folder);
@@ -78,8 +78,8 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
     take: (turn) =>
       context.endings.during(turn.agent, async (end) => {
         if (turn.kind === 'sleep' && turn.why === 'ask') {
-          const answered = backend.waitForAnswer?.(turn) ?? context.askBoard.wait(turn);
-          end.addEventListener('abort', () => context.askBoard.forget(turn.ask), { once: true });
+          const answered = backend.waitForAnswer?.(turn) ?? context.openQuestions.wait(turn);
+          end.addEventListener('abort', () => context.openQuestions.forget(turn.ask), { once: true });
           return Promise.race([answered, nullOnceAborted(end)]);
         }
         if (turn.kind === 'sleep') {
@@ -120,7 +120,7 @@ function sleep(clock: Clock, { why, untilMs, mostMs }: SleepTurn, wake: AbortSig
  */
 async function refuseUnfitResult(
   { readState, readScope }: TurnContext,
-  { state, resultOf, input }: ClaudeTurn | ScriptTurn,
+  { state, resultOf, input }: PromptTurn | ScriptTurn,
 ): Promise<void> {
   if (resultOf === undefined || input === null || !(await readScope(resultOf)).files.includes(fileInWorkflow(resultOf)))
     return;

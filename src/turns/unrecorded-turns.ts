@@ -1,7 +1,7 @@
 import { locatedRef, readTurnLocator } from '../conversations/records.ts';
 import { microsToUsd } from '../core/run/ledger.ts';
 import type { Unrecorded, UnrecordedTurn } from '../core/signals/signal.ts';
-import type { ClaudeTurn, ScriptTurn, TurnRef } from '../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn, TurnRef } from '../core/turns/due.ts';
 import { nameState, workflowNameOf } from '../language/named-workflows.ts';
 import { isPrompt, stem } from '../language/state-names.ts';
 import { lastWriteTimeMs } from '../process/lines.ts';
@@ -16,7 +16,7 @@ import type { TurnContext } from './turn-context.ts';
  */
 export async function findUnrecorded(
   context: TurnContext,
-  turn: ClaudeTurn | ScriptTurn,
+  turn: PromptTurn | ScriptTurn,
 ): Promise<Unrecorded | undefined> {
   const begun = context.findBegunTurns(turn);
   const [first] = begun;

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn } from '../core/turns/due.ts';
 import { RaymondError } from '../errors.ts';
 import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { type EnteredWorkflow, fileInWorkflow, nameState, type RefusedWorkflow } from '../language/named-workflows.ts';
@@ -83,7 +83,7 @@ export class CodeGuard {
   }
 
   /** Reads the state of a turn; throws ChangedCodeError if the turn would use code that the run has not pinned. */
-  async read({ state: file, kind, code }: Pick<ClaudeTurn | ScriptTurn, 'state' | 'kind' | 'code'>): Promise<State> {
+  async read({ state: file, kind, code }: Pick<PromptTurn | ScriptTurn, 'state' | 'kind' | 'code'>): Promise<State> {
     const { state, digest } = await this.workflow.stateWithCode(file);
     if (code === undefined) return state;
     const member = this.workflow.memberOf(file);

@@ -9,24 +9,24 @@ import type { AskTurn } from '../core/turns/ask-turn.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { ASKS_FOLDER } from '../language/ask.ts';
 import type { Clock } from '../process/clock.ts';
-import { type AnswerPlace, placeUploads, removeUploads, toAskAnswer } from '../storage/answers.ts';
+import { type AnswerStorage, placeUploads, removeUploads, toAskAnswer } from '../storage/answers.ts';
 import type { InboxRequest, PendingRequest, RequestOutcome, StopMode } from '../storage/requests.ts';
 import type { RunLease } from '../storage/storage.ts';
 import type { Backend } from '../turns/backend.ts';
 import type { AnswerSource, OpenQuestions } from '../turns/open-questions.ts';
 
 /** The inbox of a run, the files of its answers, and its journal. */
-export interface RequestPlace extends AnswerPlace {
+export interface RequestStorage extends AnswerStorage {
   readEvents(run: string): AsyncIterable<Event>;
 }
 
 /** The dependencies of a handler. */
 interface RequestHandlerContext {
   readonly lease: Pick<RunLease, 'leaseId' | 'pending' | 'settle'>;
-  readonly place: RequestPlace;
+  readonly place: RequestStorage;
   readonly run: Run;
   readonly backend: Backend;
-  readonly askBoard: OpenQuestions;
+  readonly openQuestions: OpenQuestions;
   readonly clock: Clock;
   /** True if something can be written into a turn of the agent that another process has taken. */
   readonly canReachElsewhere: (agent: string) => boolean;
@@ -61,11 +61,11 @@ export class RequestHandler {
       for await (const event of place.readEvents(run.id)) this.settleBy(event, pending);
       this.refuseLateAnswers();
     }
-    this.look();
+    this.poll();
   }
 
   /** Finds a question that waits for an answer. */
-  findQuestion = (ask: string): AskTurn | undefined => this.context.askBoard.find(ask);
+  findQuestion = (ask: string): AskTurn | undefined => this.context.openQuestions.find(ask);
 
   /** True if something can be written into the running turn of an agent. */
   canReach(agent: string): boolean {
@@ -73,13 +73,13 @@ export class RequestHandler {
   }
 
   /** Looks for new requests. Cheap: it is polled. */
-  look(): void {
+  poll(): void {
     for (const request of this.context.lease.pending()) {
       if (this.seen.has(request.id)) continue;
       this.seen.add(request.id);
       this.handle(request);
     }
-    this.context.askBoard.look();
+    this.context.openQuestions.poll();
   }
 
   /** Settles the requests that are in the journal with these steps. */
@@ -184,7 +184,7 @@ function outcomeOf(event: SettlingEvent): RequestOutcome {
 
 /** Where the answers to the questions of a run come from: its inbox. A deadline and a person put theirs under the same id. */
 export function createAnswerSource(
-  { inbox, blobs }: AnswerPlace,
+  { inbox, blobs }: AnswerStorage,
   lease: Pick<RunLease, 'pending'>,
   run: string,
   clock: Clock,
@@ -192,7 +192,7 @@ export function createAnswerSource(
   const isEnd = ({ kind }: Pick<InboxRequest, 'kind'> | PendingRequest): boolean =>
     kind === 'answer' || kind === 'timeout';
   return {
-    look() {
+    poll() {
       const ended = new Set(lease.pending().flatMap((request) => (isEnd(request) ? [request.id] : [])));
       return ({ ask }) => ended.has(ask);
     },

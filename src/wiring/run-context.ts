@@ -12,7 +12,7 @@ import type { RunLease } from '../storage/storage.ts';
 import type { ConversationCopies } from '../turns/turn-context.ts';
 import { openWorkflow, type Workflow } from '../workflow/workflow.ts';
 import { type BackendFactory, chooseBackend } from './backend-factory.ts';
-import type { RequestPlace } from './request-handler.ts';
+import type { RequestStorage } from './request-handler.ts';
 
 /** The parts of a run that a test replaces; everything else is the same for both. */
 export interface Runtime {
@@ -21,7 +21,7 @@ export interface Runtime {
   readonly clock: Clock;
   readonly storeOptions: Pick<FileLeaseOptions, 'durable' | 'facts'>;
   /** Opens the requests of people to the runs of a folder, for the process that drives them. */
-  readonly openRequests: (layout: FolderLayout, durable: boolean) => RequestPlace;
+  readonly openRequests: (layout: FolderLayout, durable: boolean) => RequestStorage;
   /** Where conversations are kept for other machines; null where they stay on this one. */
   readonly copies: ConversationCopies | null;
   /** True if something can be written into a turn of the agent that another process has taken. */
@@ -43,7 +43,7 @@ export interface Runtime {
 }
 
 /** Opens the requests to the runs of a folder, for the process that drives them. */
-export const openFileRequests = (layout: FolderLayout, durable: boolean): RequestPlace => ({
+export const openFileRequests = (layout: FolderLayout, durable: boolean): RequestStorage => ({
   inbox: createFileInbox(layout, { durable, isDriver: true }),
   blobs: createFileBlobs(layout, durable),
   async *readEvents(run) {

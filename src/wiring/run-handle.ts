@@ -9,7 +9,7 @@ import { SignalQueue } from '../engine/signal-queue.ts';
 import type { Question } from '../language/ask.ts';
 import type { Clock } from '../process/clock.ts';
 import { EventStream } from '../render/event-stream.ts';
-import { type AnswerPlace, putAnswer, type Uploads } from '../storage/answers.ts';
+import { type AnswerStorage, putAnswer, type Uploads } from '../storage/answers.ts';
 import type { StopMode } from '../storage/requests.ts';
 import { readAnswerText, refuseFiles } from './handed-files.ts';
 import { Notifier } from './notifier.ts';
@@ -107,7 +107,7 @@ export function launchRun(
 
   const driveToEnd = async (): Promise<Run> => {
     // The timer also keeps this process alive, which nothing else does while a script runs.
-    const polling = setInterval(() => requests?.look(), REQUEST_POLL_INTERVAL_MS);
+    const polling = setInterval(() => requests?.poll(), REQUEST_POLL_INTERVAL_MS);
     const stopPolling = (): void => clearInterval(polling);
     runtime.killed?.addEventListener('abort', () => {
       stopPolling();
@@ -146,7 +146,7 @@ export function launchRun(
     env: context.env,
     clock: runtime.clock,
     findQuestion: async (ask) => requests?.findQuestion(ask),
-    look: () => requests?.look(),
+    poll: () => requests?.poll(),
   });
   return {
     id: run.id,
@@ -171,14 +171,14 @@ interface TalkContext {
   /** Finds a question that waits. */
   readonly findQuestion: (ask: string) => Promise<Pick<Question, 'uploads' | 'choices'> | undefined>;
   /** Called after each request. */
-  readonly look: () => void;
+  readonly poll: () => void;
 }
 
 /** Creates the part of a handle with which a person talks to the run: requests to its inbox. */
 export function createTalk(
-  place: AnswerPlace,
+  place: AnswerStorage,
   run: string,
-  { env, clock, findQuestion, look }: TalkContext,
+  { env, clock, findQuestion, poll }: TalkContext,
 ): Pick<RunHandle, 'say' | 'interrupt' | 'answer'> {
   const signature = (): { readonly by: string; readonly at: number } => ({
     by: describeAnswerer(env),
@@ -188,12 +188,12 @@ export function createTalk(
     async say(agent, text) {
       const request = { kind: 'message', id: randomUUID(), agent, text: toMessageText(text), ...signature() } as const;
       await place.inbox.put(run, request);
-      look();
+      poll();
     },
     async interrupt(agent, text) {
       const words = text === null ? null : toMessageText(text);
       await place.inbox.put(run, { kind: 'interrupt', id: randomUUID(), agent, text: words, ...signature() });
-      look();
+      poll();
     },
     async answer(ask, text, uploads = []) {
       const question = await findQuestion(ask);
@@ -202,7 +202,7 @@ export function createTalk(
       refuseFiles(question.uploads, uploads);
       const { by, at: answeredAt } = signature();
       const isFirst = await putAnswer(place, run, { ask, text: chosen, by, answeredAt }, uploads);
-      look();
+      poll();
       return isFirst;
     },
   };

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { ClaudeTurn } from '../core/turns/due.ts';
+import type { PromptTurn } from '../core/turns/due.ts';
 import { createGit } from '../git/git.ts';
 import {
   acceptFiles,
@@ -90,7 +90,7 @@ export class SettingsGuard {
   }
 
   /** Throws ChangedCodeError if Claude Code would start programs from a file that has changed since the run began. */
-  async check({ state, cwd, code, clone }: Pick<ClaudeTurn, 'state' | 'cwd' | 'code' | 'clone'>): Promise<void> {
+  async check({ state, cwd, code, clone }: Pick<PromptTurn, 'state' | 'cwd' | 'code' | 'clone'>): Promise<void> {
     const pinned = code?.workflows[CLAUDE_SETTINGS];
     if (pinned === undefined) return;
     const changed: FoundFile[] = [];
@@ -125,7 +125,7 @@ export class SettingsGuard {
     return { code: acceptFiles(code, changed), accepted: changed.map(({ file }) => resolve(this.root, file)) };
   }
 
-  private async isKnown(found: FoundFile, pinned: CodeDigests, clone: ClaudeTurn['clone'] | null): Promise<boolean> {
+  private async isKnown(found: FoundFile, pinned: CodeDigests, clone: PromptTurn['clone'] | null): Promise<boolean> {
     if (pinned[found.file] === found.digest || isPinnedElsewhere(found, pinned)) return true;
     if (!this.pinnedFolders.has(found.folder) && changedAtMs(found) < this.run.startedAt - STAMP_LAG_MS) return true;
     const top = foldersAround(found.folder).find((folder) => existsSync(join(folder, '.git')));

@@ -59,7 +59,7 @@ export async function createWorld(
   const workflows = accessWorkflows(workflow, run, options, context.env, layout.runFolder(id));
   const settings = new SettingsGuard(run, context.env, runtime.home !== null);
   const place = runtime.openRequests(layout, runtime.storeOptions.durable ?? true);
-  const askBoard = new OpenQuestions(createAnswerSource(place, lease, id, clock), clock);
+  const openQuestions = new OpenQuestions(createAnswerSource(place, lease, id, clock), clock);
   const env = workflows.environmentOf(workflow.entry);
   const quota = new SharedQuota(env, clock, isReplay(options), (known) =>
     control.send({ kind: 'quota_reported', at: clock.now(), quota: known }),
@@ -69,7 +69,7 @@ export async function createWorld(
   const starter = new CommandStarter(runMarker);
   const turnContext: TurnContext = {
     ...control,
-    askBoard,
+    openQuestions,
     endings: new TurnEndings(control.killSignal),
     runId: id,
     runMarker,
@@ -113,7 +113,7 @@ export async function createWorld(
     place,
     run,
     backend,
-    askBoard,
+    openQuestions,
     clock,
     canReachElsewhere: runtime.canReachElsewhere,
     stop: control.onStop,
@@ -143,7 +143,7 @@ export async function createWorld(
     },
   };
   const close = async (): Promise<void> => {
-    askBoard.close();
+    openQuestions.close();
     requests.close();
     starter.close();
     await backend.close?.();

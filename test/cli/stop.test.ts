@@ -156,7 +156,7 @@ test('a stop request to a process that was killed does not stop a later one', as
   const project = await driven();
   project.owner.signal('SIGSTOP');
   const folder = join(project.cwd, '.raymond', 'runs', 'r1');
-  const { ownershipId: life } = (await ownerOf(folder)) ?? {};
+  const { leaseId: life } = (await ownerOf(folder)) ?? {};
   const inbox = createFileInbox(layoutOf(join(project.cwd, '.raymond')));
   expect(await requestStop(inbox, 'r1', { lease: life ?? '', now: true, by: 'b', at: 1 })).toBe('now');
   project.owner.signal('SIGKILL');

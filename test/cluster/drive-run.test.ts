@@ -22,21 +22,21 @@ const REQUEST = { run: 'gated', generation: 1, options: {}, retry: false };
 
 test('a worker that drove a run gives it up when it gets a turn of it from another one, and its turns can be ended', async () => {
   const worker = await openWorkerContext(fleet, 'one');
-  const homeTurns = new GuestTurns(worker);
-  const driving = homeTurns.driveHere(REQUEST, (lost) => driveRun(REQUEST, worker, lost));
+  const guestTurns = new GuestTurns(worker);
+  const driving = guestTurns.driveHere(REQUEST, (lost) => driveRun(REQUEST, worker, lost));
   await expect.poll(() => existsSync(join(fleet.folder, 'trace')), { timeout: 30_000 }).toBe(true);
   const { database } = fleet;
   await database.query(`update raymond.runs set driver = 'two', move = 1, epoch = epoch + 1`);
   const turn = { run: 'gated', agent: 'main', turn: '1', node: 'one', retry: false, generation: 1 };
   await database.transaction((client) => insertTurn(client, turn, null));
   await insertTurnRequest(database, turn, { id: 'end', command: null });
-  const taking = homeTurns.take(turn);
+  const taking = guestTurns.take(turn);
   expect(await driving).toBe(true);
   let isTaken = false;
   taking.then(() => {
     isTaken = true;
   });
-  await expect.poll(() => homeTurns.look().then(() => isTaken), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => guestTurns.poll().then(() => isTaken), { timeout: 30_000 }).toBe(true);
   const [row] = await database.query<{ mark: string; outcome: string }>(
     'select mark, outcome from raymond.runs join raymond.remote_turns on run = id',
   );

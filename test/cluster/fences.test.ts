@@ -120,7 +120,7 @@ test('a worker reads the pending requests of the runs that it drives, and no oth
     },
   };
   const requests = new Requests(observed, 'one');
-  await requests.look();
+  await requests.poll();
   expect(read.map(({ run, id }) => [run, id])).toStrictEqual([['ours', 'pending']]);
   expect(requests.pendingOf('ours')).toMatchObject([{ kind: 'message', id: 'pending', text: 'ours' }]);
   expect(requests.pendingOf('theirs')).toStrictEqual([]);
@@ -129,7 +129,7 @@ test('a worker reads the pending requests of the runs that it drives, and no oth
   expect(requests.pendingOf('ours')).toStrictEqual([]);
   await settled;
   read.length = 0;
-  await requests.look();
+  await requests.poll();
   expect(read).toStrictEqual([]);
 });
 
@@ -140,16 +140,16 @@ test('a stop counts for the generation of the run that it is addressed to, also 
   const stop = { kind: 'stop', by: 'b', at: 1 } as const;
   await inbox.put('stopped', { ...stop, id: stopIdOf('now', '1'), mode: 'now', lease: '1' });
   const requests = new Requests(database, 'one');
-  await requests.look();
+  await requests.poll();
   expect(requests.stopOf('stopped')).toBe('now');
   await requests.settle('stopped', stopIdOf('now', '1'), { kind: 'accepted', turn: null });
-  await requests.look();
+  await requests.poll();
   expect([requests.stopOf('stopped'), requests.pendingOf('stopped')]).toStrictEqual(['now', []]);
   await database.query(`update raymond.runs set generation = 2 where id = 'stopped'`);
-  await requests.look();
+  await requests.poll();
   expect(requests.stopOf('stopped')).toBe(null);
   await inbox.put('stopped', { ...stop, id: stopIdOf('soon', '1'), mode: 'soon', lease: '1' });
-  await requests.look();
+  await requests.poll();
   expect([requests.stopOf('stopped'), requests.pendingOf('stopped').length]).toStrictEqual([null, 1]);
 });
 
@@ -157,13 +157,13 @@ test('who does not drive a run any longer waits for no turn of it', async () => 
   const { run } = fixedHistory(1);
   await addRun(run.id, 1);
   const queues = await QueueClient.open(database);
-  const lostHomes = new LostNodes(database, { stopOf: () => null }, { name: 'one', token: '' });
+  const lostNodes = new LostNodes(database, { stopOf: () => null }, { name: 'one', token: '' });
   const worker = { name: 'one', leaving: new AbortController().signal, warn: expect.fail };
   const initial = { ...run, agents: run.agents.map((agent) => ({ ...agent, node: 'two' })) };
   const unused = (): never => expect.fail('nothing is done here');
   const effects = { save: unused, release: unused, deliver: unused, notify: unused };
   const world: World = { prepare: unused, take: unused, end: unused, ...effects };
-  const travelling = new RemoteWorld(new RemoteTurns(database, queues, worker, lostHomes), {
+  const travelling = new RemoteWorld(new RemoteTurns(database, queues, worker, lostNodes), {
     initial,
     whenLost: 'wait',
     sentBefore: new Set(),

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { GuestTurns } from '../../src/cluster/guest-turns.ts';
-import { openHomeWorld, RunCopy } from '../../src/cluster/guest-world.ts';
+import { openGuestWorld, RunCopy } from '../../src/cluster/guest-world.ts';
 import { due } from '../../src/core/turns/due.ts';
 import { type Command, type Fleet, GATE, WAIT_FOR_OPEN } from './fleet.ts';
 import { useFleet } from './use-fleet.ts';
@@ -46,18 +46,18 @@ echo "2.1.325 (Claude Code)"
 `;
   fleet.write({ 'talk/START.md': 'Begin.', 'claude.sh': claude });
   const driver = await startRun('talk', '--claude', file('claude.sh'));
-  const homeTurns = new GuestTurns(await openWorkerContext(fleet, 'two'));
-  const taken = homeTurns.take(QUEUED);
+  const guestTurns = new GuestTurns(await openWorkerContext(fleet, 'two'));
+  const taken = guestTurns.take(QUEUED);
   await expect.poll(() => existsSync(file('trace')), { timeout: 30_000 }).toBe(true);
   expect(await fleet.run('interrupt', 'far', 'Stop that.')).toMatchObject({ code: 0 });
   await expect
     .poll(() => fleet.database.query('select id from raymond.turn_requests'), { timeout: 30_000 })
     .toHaveLength(1);
   await driver.kill();
-  await homeTurns.look();
+  await guestTurns.poll();
   writeFileSync(file('open'), '');
   await expect.poll(() => readFileSync(file('trace'), 'utf8'), { timeout: 30_000 }).toBe('asked\nbegun\n');
-  await homeTurns.look();
+  await guestTurns.poll();
   expect(await taken).toBe(true);
   expect(await readOutcome()).toMatchObject({ end: { kind: 'failed', agent: 'main' } });
 }, 90_000);
@@ -68,7 +68,7 @@ test('what was given to a worker before it may have been taken for gone is not b
   const worker = await openWorkerContext(fleet, 'two', { countMissedHeartbeats: () => 1 });
   const copy = await RunCopy.load(fleet.database, 'far');
   const run = await copy.read();
-  const { world, adapt, close } = await openHomeWorld(worker, run, { mark: copy.mark, retry: false, gaps: 0 });
+  const { world, adapt, close } = await openGuestWorld(worker, run, { mark: copy.mark, retry: false, gaps: 0 });
   const [turn] = due(adapt(run));
   if (turn?.kind !== 'script') throw new Error('no script is due');
   // Others may stand in line with it.

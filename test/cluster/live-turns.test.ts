@@ -50,7 +50,7 @@ function setUp() {
     },
     /** What was said, as somebody who follows the turn has put it together. */
     said: () => Buffer.from(said, 'latin1').toString('utf8'),
-    look: () => worker.look(),
+    poll: () => worker.poll(),
     follow() {
       reading = read();
     },
@@ -58,7 +58,7 @@ function setUp() {
     async catchUp(hasCome: (text: string) => boolean) {
       await vi.waitFor(
         async () => {
-          await worker.look();
+          await worker.poll();
           expect(hasCome(Buffer.from(said, 'latin1').toString('utf8'))).toBe(true);
         },
         { timeout: 30_000, interval: 20 },
@@ -116,7 +116,7 @@ test('a file that was emptied begins anew at the end of its turn', async () => {
 });
 
 test('somebody who looks once gets what a running turn has said, if its node sends it soon', async () => {
-  const { say, look } = setUp();
+  const { say, poll } = setUp();
   say('so far\n');
   const output = createDatabaseOutput(fleet.database);
   let text: string | undefined;
@@ -129,7 +129,7 @@ test('somebody who looks once gets what a running turn has said, if its node sen
     text = found;
   });
   await vi.waitFor(async () => {
-    await look();
+    await poll();
     expect(text).toBe('so far\n');
   });
   await reading;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Slots } from '../../src/cluster/slots.ts';
-import type { ClaudeTurn } from '../../src/core/turns/due.ts';
+import type { PromptTurn } from '../../src/core/turns/due.ts';
 import type { World } from '../../src/engine/world.ts';
 import { SYSTEM_CLOCK } from '../../src/process/clock.ts';
 
@@ -26,7 +26,7 @@ function newWorld(log: string[]): World {
   };
 }
 
-const claudeTurn = (agent: string): ClaudeTurn => ({ kind: 'claude', agent, number: 1 }) as ClaudeTurn;
+const claudeTurn = (agent: string): PromptTurn => ({ kind: 'claude', agent, number: 1 }) as PromptTurn;
 
 /** A run whose agent a has the only slot and whose agent b stands in line. */
 async function setUp() {

@@ -22,7 +22,7 @@ export async function openWorkerContext(
   const requests = new Requests(database, name);
   const queues = await QueueClient.open(database);
   await queues.register(name);
-  const lostHomes = new LostNodes(database, requests, { name, token: '' });
+  const lostNodes = new LostNodes(database, requests, { name, token: '' });
   return {
     name,
     database,
@@ -35,7 +35,7 @@ export async function openWorkerContext(
     wrapWorld: (world) => world,
     liveOutput: new LiveOutput(database, name, () => {}),
     idleLimit: new IdleLimit(1),
-    travel: new RemoteTurns(database, queues, { name, leaving, warn }, lostHomes),
+    travel: new RemoteTurns(database, queues, { name, leaving, warn }, lostNodes),
     folders: new NodeFolders(layout, process.env),
     warn,
     ...overrides,

@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../../src/storage/postgres/database
 import { createDatabaseLeases, type DatabaseLeases } from '../../src/storage/postgres/lease.ts';
 import { Requests } from '../../src/storage/postgres/request-poll.ts';
 import type { RunStorage } from '../../src/storage/storage.ts';
-import type { RequestPlace } from '../../src/wiring/request-handler.ts';
+import type { RequestStorage } from '../../src/wiring/request-handler.ts';
 import { openFileRequests, type Runtime } from '../../src/wiring/run-context.ts';
 import type { RunHandle } from '../../src/wiring/run-handle.ts';
 import { PostgresServer } from '../postgres/server.ts';
@@ -18,7 +18,7 @@ import { storageIn } from '../storage/files/open-files.ts';
 export interface CaseStorage {
   readonly storage: RunStorage;
   /** Where people put their requests. */
-  readonly requests: RequestPlace;
+  readonly requests: RequestStorage;
   start(path: string, request: RunRequest, runtime: Runtime): Promise<RunHandle>;
   resume(run: string, request: ResumeRequest, runtime: Runtime): Promise<RunHandle>;
 }
@@ -64,13 +64,13 @@ function keepInDatabase(database: Database, project: string): CaseStorage {
   const layout = findLayout(project);
   const storage = createDatabaseStorage(database);
   let requests = new Requests(database, NODE);
-  const place: RequestPlace = {
+  const place: RequestStorage = {
     // Nobody waits for the next poll.
     inbox: {
       ...storage.inbox,
       async put(run, request) {
         const isFirst = await storage.inbox.put(run, request);
-        await requests.lookFor(run);
+        await requests.pollRun(run);
         return isFirst;
       },
     },

@@ -7,7 +7,7 @@ import { IdleLimit } from '../../src/conversations/idle-limit.ts';
 import { Pool, type Pooled } from '../../src/conversations/pool.ts';
 import { ConversationTurns } from '../../src/conversations/take-turn.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options/options.ts';
-import { type ClaudeTurn, due } from '../../src/core/turns/due.ts';
+import { due, type PromptTurn } from '../../src/core/turns/due.ts';
 import { RunDriver } from '../core/run-driver.ts';
 import { newTurnContext } from '../turns/turn-context.ts';
 import { MemoryConnection, MemoryProtocol } from './memory-protocol.ts';
@@ -200,7 +200,7 @@ describe('whatever a run does', () => {
           const run = new RunDriver(WORKFLOW);
           const takeTurn = async (agent: string, step: (typeof steps)[number]): Promise<void> => {
             const asked = due(run.run).find(
-              (each): each is ClaudeTurn => each.kind === 'claude' && each.agent === agent,
+              (each): each is PromptTurn => each.kind === 'claude' && each.agent === agent,
             );
             const session = asked?.record?.session;
             if (asked === undefined || session == null) throw new Error(`no turn of ${agent} is on record`);

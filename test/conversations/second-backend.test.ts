@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConversationTurns } from '../../src/conversations/take-turn.ts';
-import { type ClaudeTurn, due } from '../../src/core/turns/due.ts';
+import { due, type PromptTurn } from '../../src/core/turns/due.ts';
 import type { Rules } from '../../src/language/policy.ts';
 import { RunDriver } from '../core/run-driver.ts';
 import { newTurnContext } from '../turns/turn-context.ts';
@@ -23,19 +23,19 @@ function setUp(rules: Readonly<Record<string, Partial<Rules>>> = {}) {
   };
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const { protocol, conversations } = start();
-  const turnOf = (agent: string): ClaudeTurn => {
-    const turn = due(run.run).find((each): each is ClaudeTurn => each.kind === 'claude' && each.agent === agent);
+  const turnOf = (agent: string): PromptTurn => {
+    const turn = due(run.run).find((each): each is PromptTurn => each.kind === 'claude' && each.agent === agent);
     if (turn === undefined) throw new Error(`no turn of ${agent} is due`);
     return turn;
   };
-  const begin = (): ClaudeTurn => {
+  const begin = (): PromptTurn => {
     const reserved = conversations.pool.reserve(turnOf('main'), protocol.command.key);
     expect(reserved?.session ?? null).toBeNull();
     run.begin('main');
     conversations.pool.release(run.run);
     return turnOf('main');
   };
-  const take = async (turn: ClaudeTurn, prompt: string, by = conversations): Promise<ThreadAnswer> => {
+  const take = async (turn: PromptTurn, prompt: string, by = conversations): Promise<ThreadAnswer> => {
     const session = turn.record?.session;
     if (session == null) throw new Error('the turn is not on record');
     mkdirSync(context.folderOf(turn), { recursive: true });

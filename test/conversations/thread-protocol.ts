@@ -12,7 +12,7 @@ import type {
 } from '../../src/conversations/protocol.ts';
 import type { TurnLocator } from '../../src/conversations/records.ts';
 import type { Answered } from '../../src/core/signals/signal.ts';
-import type { ClaudeTurn } from '../../src/core/turns/due.ts';
+import type { PromptTurn } from '../../src/core/turns/due.ts';
 import { MARKER_VARIABLE, type NotStarted, type ProcessRef, type StartedCommand } from '../../src/process/command.ts';
 import { followLines } from '../../src/process/lines.ts';
 import { startCommand } from '../../src/process/start.ts';
@@ -110,7 +110,7 @@ class ThreadConnection implements Connection<ThreadTurn, ThreadAnswer> {
 }
 
 /** Runs that program. Everything that conversations need of a backend is here. */
-export class ThreadProtocol implements ConversationProtocol<ThreadTurn, ThreadAnswer, { readonly turn: ClaudeTurn }> {
+export class ThreadProtocol implements ConversationProtocol<ThreadTurn, ThreadAnswer, { readonly turn: PromptTurn }> {
   readonly choosesSession = true;
   readonly connections: ThreadConnection[] = [];
   /** The command of every turn. */
@@ -128,7 +128,7 @@ export class ThreadProtocol implements ConversationProtocol<ThreadTurn, ThreadAn
   }
 
   /** Reads the thread, as a server would. */
-  async recover({ turn }: { readonly turn: ClaudeTurn }, { uuid }: TurnLocator): Promise<ThreadAnswer> {
+  async recover({ turn }: { readonly turn: PromptTurn }, { uuid }: TurnLocator): Promise<ThreadAnswer> {
     const thread = turn.record?.session?.id ?? '';
     const file = join(this.folder, thread);
     const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];

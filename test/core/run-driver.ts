@@ -6,7 +6,7 @@ import type { CostReport } from '../../src/core/run/ledger.ts';
 import { getAgent, newRun, type Run } from '../../src/core/run/run.ts';
 import type { Answered, Failed, Signal } from '../../src/core/signals/signal.ts';
 import { initialEvents, step } from '../../src/core/step.ts';
-import { type ClaudeTurn, due, type ScriptTurn, type Turn } from '../../src/core/turns/due.ts';
+import { due, type PromptTurn, type ScriptTurn, type Turn } from '../../src/core/turns/due.ts';
 import type { NamedFolders } from '../../src/language/named-folders.ts';
 import type { Rules } from '../../src/language/policy.ts';
 import { compilePattern, type PatternMatch } from '../../src/language/state.ts';
@@ -34,7 +34,7 @@ export function startRun(workflow: TestWorkflow, options: Partial<Options> = {},
   });
 }
 
-type WorkTurn = ClaudeTurn | ScriptTurn;
+type WorkTurn = PromptTurn | ScriptTurn;
 /** How a turn ends: with an answer or with a failure. */
 export type Reply =
   | Partial<Answered>

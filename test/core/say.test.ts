@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SaidSignal } from '../../src/core/signals/signal.ts';
-import { type ClaudeTurn, due } from '../../src/core/turns/due.ts';
+import { due, type PromptTurn } from '../../src/core/turns/due.ts';
 import { RunDriver } from './run-driver.ts';
 
 const say = (text: string, isReachable = true, agent = 'main'): SaidSignal => ({
@@ -17,7 +17,7 @@ const say = (text: string, isReachable = true, agent = 'main'): SaidSignal => ({
 const hear = (said: string) => ({ kind: 'heard', at: 10, about: { agent: 'main' }, said }) as const;
 
 const messagesFor = ({ run }: RunDriver): readonly string[] =>
-  due(run).flatMap((turn) => (turn.kind === 'claude' ? (turn as ClaudeTurn).words.map(({ text }) => text) : []));
+  due(run).flatMap((turn) => (turn.kind === 'claude' ? (turn as PromptTurn).words.map(({ text }) => text) : []));
 
 test('what is said is written into a running turn that can be reached, and is gone once it was heard', () => {
   const driver = new RunDriver({ files: ['START.md', 'A.md'] });

@@ -33,7 +33,7 @@ export interface StorageHarness {
   /** A folder in which a turn writes its streams, where the storage or the node that publishes them finds them. */
   turnFolder(run: string, turn: TurnRef): string;
   /** Lets the node of the turns send what is new. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
 }
 
 const STARTED_AT = 1_700_000_000_000;
@@ -385,7 +385,7 @@ export function describeStorageContract(name: string, open: () => Promise<Storag
     });
 
     test('is followed as it comes, and complete when its end is known', async () => {
-      const { output, say, look, finish, lease } = await openTurn();
+      const { output, say, poll, finish, lease } = await openTurn();
       let end = (): void => {};
       const over = new Promise<void>((resolve) => {
         end = resolve;
@@ -398,7 +398,7 @@ export function describeStorageContract(name: string, open: () => Promise<Storag
       const hears = (count: number) =>
         vi.waitFor(
           async () => {
-            await look();
+            await poll();
             expect(lines).toHaveLength(count);
           },
           { timeout: 20_000, interval: 20 },

@@ -6,7 +6,7 @@ import { OpenQuestions } from '../../src/turns/open-questions.ts';
 test('a question that nobody waits for any more is taken off the board, and nothing looks for its answer', () => {
   const looks: string[] = [];
   const source = {
-    look() {
+    poll() {
       looks.push('look');
       return () => false;
     },
@@ -20,10 +20,10 @@ test('a question that nobody waits for any more is taken off the board, and noth
     board.wait({ ...question, ask: 'main_w1-1', agent: 'main_w1' } as AskTurn);
     board.forget('main_w1-1');
     expect([board.find('main-1')?.agent, board.find('main_w1-1')]).toStrictEqual(['main', undefined]);
-    board.look();
+    board.poll();
     expect(looks).toHaveLength(1);
     board.forget('main-1');
-    board.look();
+    board.poll();
     expect(looks).toHaveLength(1);
   } finally {
     board.close();
@@ -34,7 +34,7 @@ test('questions end in time on a clock that is set back, also where another one 
   const HOUR_MS = 3_600_000;
   let aheadMs = 0;
   const clock = createClock(() => aheadMs);
-  const source = { look: () => () => false, find: async () => undefined, expire: async () => {} };
+  const source = { poll: () => () => false, find: async () => undefined, expire: async () => {} };
   const board = new OpenQuestions(source, clock);
   const ask = (name: string, ms: number): Promise<unknown> =>
     board.wait({ kind: 'sleep', ask: name, agent: name, untilMs: clock.now() + ms, mostMs: ms } as AskTurn);

@@ -18,8 +18,8 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   env: process.env,
   environmentOf: () => overrides.env ?? process.env,
   clock: SYSTEM_CLOCK,
-  askBoard: new OpenQuestions(
-    { look: () => () => false, find: async () => undefined, expire: async () => {} },
+  openQuestions: new OpenQuestions(
+    { poll: () => () => false, find: async () => undefined, expire: async () => {} },
     SYSTEM_CLOCK,
   ),
   stopSignal: new AbortController().signal,

@@ -1,4 +1,4 @@
-import type { ClaudeTurn, ScriptTurn } from '../../src/core/turns/due.ts';
+import type { PromptTurn, ScriptTurn } from '../../src/core/turns/due.ts';
 
 /** What turns of all kinds have in common that are the first of the main agent, in a run with nothing special. */
 const COMMON = {
@@ -31,7 +31,7 @@ export const newScriptTurn = (cwd: string, overrides: Partial<ScriptTurn> = {}):
 });
 
 /** A turn of a prompt in a folder, which is on record. */
-export const newClaudeTurn = (cwd: string, overrides: Partial<ClaudeTurn> = {}): ClaudeTurn => ({
+export const newClaudeTurn = (cwd: string, overrides: Partial<PromptTurn> = {}): PromptTurn => ({
   ...COMMON,
   kind: 'claude',
   state: 'START.md',

@@ -42,7 +42,7 @@ const withAbsoluteWorkspace = (options: Options, cwd: string): Options =>
     : { ...options, workspace: resolveWorkspace(options.workspace, (path) => resolve(cwd, path)) };
 
 /** Refuses options that Claude Code surely does not understand, and returns warnings about those that it may not. */
-export function checkClaudeWords(options: Partial<Options>): readonly string[] {
+export function checkClaudeValues(options: Partial<Options>): readonly string[] {
   return OPTIONS.flatMap(({ name, type }) => {
     const value = options[name];
     const problem = typeof value === 'string' ? type.findProblem?.(value) : undefined;

@@ -78,7 +78,7 @@ function createAgentColumns(
         `${queued.includes(agent.id) ? 'queued' : describePhase(agent, traffic, now)}${describeUnheard(agent)}`,
       style: getPhaseStyle,
     },
-    ...(hasSeveralHomes(run) ? [{ title: 'WORKER', cell: ({ node }: Agent) => node ?? '', spare: true } as const] : []),
+    ...(hasSeveralNodes(run) ? [{ title: 'WORKER', cell: ({ node }: Agent) => node ?? '', spare: true } as const] : []),
     { title: 'TIME', cell: (agent) => formatDuration(turnsMs(agent)), align: 'right' },
     ...(countTokens(run.ledger.tokens) === 0
       ? []
@@ -88,7 +88,7 @@ function createAgentColumns(
 }
 
 /** True if the agents of a run are on several machines. */
-const hasSeveralHomes = ({ agents }: Run): boolean => agents.some(({ node }) => node !== agents[0]?.node);
+const hasSeveralNodes = ({ agents }: Run): boolean => agents.some(({ node }) => node !== agents[0]?.node);
 
 /** The state of an agent, and the evaluator of its answer if there is one. */
 const formatAgentState = ({ state, evaluation }: Agent): string =>

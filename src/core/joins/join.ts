@@ -64,10 +64,10 @@ function missingWarning({ agents, archive, joins }: Run, { id, forks }: Agent): 
 }
 
 /** Settles what the end of an agent means for the joins of the run: its parent may have waited for it, or another have ended it. */
-export function noteEnd(run: Run, id: string, at: number): Step {
+export function recordEnd(run: Run, id: string, at: number): Step {
   const agent = run.agents[indexOfAgent(run.agents, id)];
   if (agent === undefined || !isDone(agent)) return { run, events: [] };
-  if (agent.joinedBy !== null) return noteAwaitedEnd(run, agent, at);
+  if (agent.joinedBy !== null) return recordAwaitedEnd(run, agent, at);
   const joiner = agent.parent === null ? undefined : findJoiner(run, agent.parent);
   if (joiner === undefined || !isWorkerFor(joiner.id, joiner.phase.group, agent)) return { run, events: [] };
   const { phase } = joiner;
@@ -87,7 +87,7 @@ export function timeOutJoin(run: Run, agent: Agent, at: number): Step {
 }
 
 /** One of the agents has ended that a join has taken note of already and waits for, because it ends them. */
-function noteAwaitedEnd(run: Run, { parent, joinedBy }: Agent, at: number): Step {
+function recordAwaitedEnd(run: Run, { parent, joinedBy }: Agent, at: number): Step {
   const joiner = findJoinerAbove(run, parent, joinedBy);
   if (joiner === undefined || joiner.phase.ending === 0) return { run, events: [] };
   const counted: Joiner = { ...joiner, phase: { ...joiner.phase, ending: joiner.phase.ending - 1 } };

@@ -118,7 +118,7 @@ export function coverUnknown(ledger: Ledger, state: string, capMicros: number | 
 }
 
 /** Notes that what was entered for a turn only covers its unknown cost. */
-export const noteUnknown = (ledger: Ledger, entry: UnknownCost): Ledger => ({
+export const recordUnknown = (ledger: Ledger, entry: UnknownCost): Ledger => ({
   ...ledger,
   unknown: [...(ledger.unknown ?? []), entry],
 });

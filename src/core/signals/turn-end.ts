@@ -11,7 +11,7 @@ import {
   coverUnknown,
   enterCost,
   microsToUsd,
-  noteUnknown,
+  recordUnknown,
 } from '../run/ledger.ts';
 import { getAgent, type Run, withAgent } from '../run/run.ts';
 import type { TurnInterruption } from '../run/said.ts';
@@ -83,7 +83,7 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
       ? enterCost(run.ledger, agent.state, { micros, estimated, canned, tokens })
       : run.ledger;
   const ledger = isUnknown
-    ? noteUnknown(entered, { agent: agent.id, turn: turn.number, state: agent.state, evaluator, micros, canned })
+    ? recordUnknown(entered, { agent: agent.id, turn: turn.number, state: agent.state, evaluator, micros, canned })
     : entered;
   const ended: TurnEnded = {
     kind: 'turn_ended',

@@ -87,7 +87,7 @@ interface TurnBase extends TurnRef, AgentFolders, TurnResultCheck, Pick<Position
 }
 
 /** A turn in which Claude Code answers a prompt. */
-export interface ClaudeTurn extends TurnBase {
+export interface PromptTurn extends TurnBase {
   readonly kind: 'claude';
   readonly prompt: TurnPrompt;
   /** Messages from people: to be put before a new prompt, or perhaps already written into the turn on record. */
@@ -124,7 +124,7 @@ export interface SleepTurn {
 }
 
 /** Something that the world is to do for an agent. */
-export type Turn = ClaudeTurn | ScriptTurn | SleepTurn | AskTurn | WorktreeTurn | WorkspaceTurn;
+export type Turn = PromptTurn | ScriptTurn | SleepTurn | AskTurn | WorktreeTurn | WorkspaceTurn;
 
 const NO_AGENTS: ReadonlySet<string> = new Set();
 

@@ -29,7 +29,7 @@ import { type JournalEnd, type SavedRun, serializeSavedRun } from '../run-file.t
 import type { AcquireOptions, Leases, NewRun, RunLease } from '../storage.ts';
 import { PendingFiles } from './inbox.ts';
 import { Journal, type JournalOptions, type OpenToAppend } from './journal-writer.ts';
-import { describeStateFileProblem, loadRun, loadSnapshot, readRunStart } from './load.ts';
+import { describeRunFileProblem, loadRun, loadSnapshot, readRunStart } from './load.ts';
 import { importOldRequests } from './old-requests.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
 
@@ -98,7 +98,7 @@ async function acquireRun(
       cut: true,
       acceptLoss: options.acceptLoss ?? false,
     });
-    const damage = describeStateFileProblem(id, stateFileProblem);
+    const damage = describeRunFileProblem(id, stateFileProblem);
     await importOldRequests(layout, id, options.durable);
     const saved = continueRun(layout, loaded, owner);
     await writeFirstState(layout, saved, owner, options);
@@ -214,7 +214,7 @@ function leaseOf(
       fence();
     },
     isDoubtful: ({ agent, number }) => includesTurn(saved.doubtful, { agent, turn: number }),
-    leaseId: owner.ownershipId,
+    leaseId: owner.leaseId,
     pending: () => requests.pending(),
     settle: (request, outcome) => requests.settle(request, outcome),
     async release() {

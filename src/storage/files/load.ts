@@ -170,7 +170,7 @@ const unknownStartError = (message: string): RaymondError =>
   });
 
 /** Says that a run had to be rebuilt from its journal; nothing if its state file is whole. */
-export const describeStateFileProblem = (id: string, problem: RunFileProblem | null): readonly string[] =>
+export const describeRunFileProblem = (id: string, problem: RunFileProblem | null): readonly string[] =>
   problem === null
     ? []
     : [`The state file of ${id} is ${problem}: the run is read from its journal, and a resume writes the file again.`];

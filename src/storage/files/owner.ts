@@ -29,7 +29,7 @@ export interface Owner {
   readonly number: number;
   readonly state: OwnerState;
   readonly facts: ProcessIdentity | undefined;
-  readonly ownershipId: string | null;
+  readonly leaseId: string | null;
   /** False for an older Raymond, which does not read the inbox of the run. */
   readonly readsInbox: boolean;
 }
@@ -37,7 +37,7 @@ export interface Owner {
 /** The right to change a run. */
 export interface Ownership {
   readonly number: number;
-  readonly ownershipId: string;
+  readonly leaseId: string;
   /** This process. */
   readonly facts: ProcessIdentity;
   /** Shows other containers that this process lives; undefined where that is not needed. */
@@ -88,8 +88,8 @@ async function tryToOwn(
   const { facts, presence, predecessor } = taker;
   const number = Math.max(predecessor?.number ?? 0, lastNumber) + 1;
   const file = ownerFile(folder, number);
-  const ownershipId = randomUUID().replaceAll('-', '');
-  const record = { ...facts, life: ownershipId, inbox: INBOX_VERSION, ...(presence && { presence: presence.inode }) };
+  const leaseId = randomUUID().replaceAll('-', '');
+  const record = { ...facts, life: leaseId, inbox: INBOX_VERSION, ...(presence && { presence: presence.inode }) };
   if (!(await createOwner(file, record, durable))) return undefined;
   const names = namesIn(folder);
   if (highestNumber(names) !== number) {
@@ -97,17 +97,17 @@ async function tryToOwn(
     return undefined;
   }
   for (const past of ownerNumbers(names)) if (past < number) removeAtOnce(ownerFile(folder, past));
-  const ownership = ownershipOf(folder, taker, number, ownershipId);
+  const ownership = ownershipOf(folder, taker, number, leaseId);
   // Runs that need not survive a power cut are those of tests, in folders that no other process knows.
   return durable === false ? { ...ownership, stillOwner: () => true } : ownership;
 }
 
-function ownershipOf(folder: string, taker: Taker, number: number, ownershipId: string): Ownership {
+function ownershipOf(folder: string, taker: Taker, number: number, leaseId: string): Ownership {
   let { presence } = taker;
   return {
     ...taker,
     number,
-    ownershipId,
+    leaseId,
     stillOwner: () => highestNumber(namesIn(folder)) === number || !existsSync(folder),
     async release() {
       // If it cannot be removed, the end of this process will prove that its owner is gone.
@@ -129,13 +129,12 @@ export async function ownerOf(folder: string, here?: ProcessIdentity): Promise<O
   if (text === undefined) return ownerOf(folder, here);
   const { parseOwnerRecord } = await import('./owner-record.ts');
   const record = parseOwnerRecord(text);
-  if (record === undefined)
-    return { number, state: 'unreadable', facts: undefined, ownershipId: null, readsInbox: false };
-  const { life: ownershipId, presence, inbox, ...facts } = record;
+  if (record === undefined) return { number, state: 'unreadable', facts: undefined, leaseId: null, readsInbox: false };
+  const { life: leaseId, presence, inbox, ...facts } = record;
   const seen = await stateOf(facts, here ?? (await identifyThisProcess()));
   const isGone = seen === 'hidden' && presence !== undefined && isNobodyPresent(folder, presence);
   const state = seen === 'hidden' ? (isGone ? 'gone' : 'elsewhere') : seen;
-  return { number, state, facts, ownershipId, readsInbox: inbox >= INBOX_VERSION };
+  return { number, state, facts, leaseId, readsInbox: inbox >= INBOX_VERSION };
 }
 
 function readOwner(file: string): string | undefined {

@@ -96,13 +96,13 @@ export class Database {
           if (errorMessageOf(error).includes(READ_TIMEOUT)) timeouts += 1;
           const isEnough = timeouts >= mostTimeouts || monotonicMs() >= givesUpAt;
           if (this.isClosed || !isUnreachable(error) || isEnough) throw error;
-          if (!isWaiting) this.noteWaiting(1, errorMessageOf(error));
+          if (!isWaiting) this.recordWaiting(1, errorMessageOf(error));
           isWaiting = true;
           await delay(waitMs);
         }
       }
     } finally {
-      if (isWaiting) this.noteWaiting(-1, null);
+      if (isWaiting) this.recordWaiting(-1, null);
     }
   }
 
@@ -119,7 +119,7 @@ export class Database {
   }
 
   /** However many wait, the first says so, and the last that the database is back. */
-  private noteWaiting(more: 1 | -1, message: string | null): void {
+  private recordWaiting(more: 1 | -1, message: string | null): void {
     const others = this.waiting;
     this.waiting += more;
     if (others === 0 || this.waiting === 0) this.onWait?.(message);

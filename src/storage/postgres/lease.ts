@@ -37,7 +37,7 @@ export interface DatabaseLeaseOptions extends SnapshotOptions {
   /** Aborted by others who learn that the run is lost, with the error for it. */
   readonly lost?: AbortSignal;
   /** The requests to the run, as far as this process knows; a command knows none. */
-  readonly requests?: Pick<Requests, 'lookFor' | 'pendingOf' | 'settle'>;
+  readonly requests?: Pick<Requests, 'pollRun' | 'pendingOf' | 'settle'>;
   /** The columns of a run that is created. */
   readonly rows?: NewRunRows;
 }
@@ -98,7 +98,7 @@ async function acquireRun(
     doubtful: findDoubtfulTurns(loaded, bootId, [loaded.bootId]),
   };
   if (node !== undefined) await putSnapshot(database, id, epoch)(serializeSavedRun(saved), saved);
-  await options.requests?.lookFor(id);
+  await options.requests?.pollRun(id);
   return { ...leaseOf(database, saved, { epoch, generation, gaps }, options), epoch, formerBootId: loaded.bootId };
 }
 

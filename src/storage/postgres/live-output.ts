@@ -63,7 +63,7 @@ export class LiveOutput {
   }
 
   /** Sends what is new. */
-  look = async (): Promise<void> => {
+  poll = async (): Promise<void> => {
     if (this.turns.size === 0) return;
     const runs = [...new Set(Array.from(this.turns.values(), ({ run }) => run))];
     this.watched = await selectWatchedRuns(this.database, runs);

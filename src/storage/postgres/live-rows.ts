@@ -19,7 +19,7 @@ export interface OutputPiece extends TurnName {
 }
 
 /** Lets the workers of a run know for the next seconds that somebody watches it. */
-export async function noteWatcher(database: Database, run: string): Promise<void> {
+export async function recordWatcher(database: Database, run: string): Promise<void> {
   await database.query(
     `insert into raymond.watchers (run, until) values ($1, now() + interval '10 seconds')
      on conflict (run) do update set until = excluded.until`,

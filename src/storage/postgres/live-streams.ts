@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../process/clock.ts';
 import type { OutputChunk, TurnName, TurnStream } from '../storage.ts';
 import type { Database } from './database.ts';
-import { noteWatcher, type OutputPiece, selectPieces } from './live-rows.ts';
+import { type OutputPiece, recordWatcher, selectPieces } from './live-rows.ts';
 
 /** How often nodes are told that somebody still watches. */
 const TELL_EVERY_MS = 3_000;
@@ -100,7 +100,7 @@ export class LiveStreams {
     const now = monotonicMs();
     if (now - (this.toldAt.get(run) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;
     this.toldAt.set(run, now);
-    await noteWatcher(this.database, run);
+    await recordWatcher(this.database, run);
   }
 
   /** Fetches what is new. It never throws: what cannot be seen now is there when the turn has ended. */

@@ -102,7 +102,7 @@ export async function withdrawTurn(
 }
 
 /** Notes why a worker cannot take a turn just now; null if it can. */
-export async function noteProblem(
+export async function recordProblem(
   database: Database,
   { run, agent, turn }: RemoteTurn,
   problem: string | null,
@@ -192,7 +192,7 @@ export async function insertTurnRequest(
 }
 
 /** Notes that a turn has got what was said to its agent, while it runs. */
-export async function noteHeard(database: Database, run: string, agent: string, said: string): Promise<void> {
+export async function recordDelivery(database: Database, run: string, agent: string, said: string): Promise<void> {
   await database.query('update raymond.turn_requests set heard = true where run = $1 and agent = $2 and id = $3', [
     run,
     agent,

@@ -26,16 +26,16 @@ export class Requests {
     this.worker = worker;
   }
 
-  /** Adds another look to those of this one. */
-  add(look: () => Promise<void>): void {
-    this.others.push(look);
+  /** Adds a poll that follows each of these. */
+  add(poll: () => Promise<void>): void {
+    this.others.push(poll);
   }
 
   start(): void {
-    const lookAgain = (): void => {
-      this.timer = setTimeout(() => this.look().then(lookAgain, lookAgain), POLL_INTERVAL_MS);
+    const pollAgain = (): void => {
+      this.timer = setTimeout(() => this.poll().then(pollAgain, pollAgain), POLL_INTERVAL_MS);
     };
-    lookAgain();
+    pollAgain();
   }
 
   close(): void {
@@ -62,20 +62,20 @@ export class Requests {
   }
 
   /** Looks for the requests to a run that is about to be driven, so that nobody has to wait for the next poll. */
-  async lookFor(run: string): Promise<void> {
+  async pollRun(run: string): Promise<void> {
     const found = this.group(await this.read('runs.id = $1', run));
     const others = [...this.byRun].filter(([id]) => id !== run);
     this.byRun = new Map([...others, ...found]);
   }
 
   /** Looks for what is new. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const settled = [...this.settled];
     const rows = await this.read(`driver = $1 and status = 'running'`, this.worker);
     this.byRun = this.group(rows);
     const unsettled = new Set(rows.flatMap(({ run, id, outcome }) => (outcome === null ? [`${run}/${id}`] : [])));
     for (const key of settled) if (!unsettled.has(key)) this.settled.delete(key);
-    for (const look of this.others) await look();
+    for (const poll of this.others) await poll();
   }
 
   private read(condition: string, value: string): Promise<readonly PolledRow[]> {

@@ -3,7 +3,7 @@ import { ConversationTurns } from '../../conversations/take-turn.ts';
 import type { SessionUse } from '../../core/run/agent.ts';
 import type { Run } from '../../core/run/run.ts';
 import type { Answered, Failed } from '../../core/signals/signal.ts';
-import { type ClaudeTurn, choosePreference } from '../../core/turns/due.ts';
+import { choosePreference, type PromptTurn } from '../../core/turns/due.ts';
 import type { State } from '../../language/state.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { isOutputLost } from '../../process/full-disk.ts';
@@ -65,7 +65,7 @@ export class ClaudeBackend implements Backend {
     );
   }
 
-  async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
+  async prepare(turn: PromptTurn, state: State): Promise<readonly string[]> {
     await this.context.checkSettings?.(turn);
     const claude = await this.findClaude();
     const { stdin, warnings } = renderPrompt(turn, state.text);
@@ -79,7 +79,7 @@ export class ClaudeBackend implements Backend {
     return newWarnings;
   }
 
-  sessionFor(turn: ClaudeTurn): string | undefined {
+  sessionFor(turn: PromptTurn): string | undefined {
     const { pool } = this.conversations;
     const prepared = this.prepared.get(turn.agent);
     if (!turn.isFresh || prepared === undefined || pool.earlyCount === 0) return undefined;
@@ -89,7 +89,7 @@ export class ClaudeBackend implements Backend {
     return pool.reserve(turn, key)?.session ?? undefined;
   }
 
-  async take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed> {
+  async take(turn: PromptTurn, adopted: boolean): Promise<Answered | Failed> {
     const session = requireSession(turn);
     const meta = await readTurnMeta(this.context, turn);
     const reading = new TurnReading(this.context, turn, adopted);
@@ -224,17 +224,17 @@ export class ClaudeBackend implements Backend {
     return answeredSignal(context, turn, at, { ...outcome, ...reported });
   }
 
-  private placeOf({ cwd }: ClaudeTurn): { readonly configDir: string; readonly cwd: string } {
+  private placeOf({ cwd }: PromptTurn): { readonly configDir: string; readonly cwd: string } {
     return { configDir: this.configDir, cwd };
   }
 
-  private async isResumable(turn: ClaudeTurn, sessionId: string): Promise<boolean> {
+  private async isResumable(turn: PromptTurn, sessionId: string): Promise<boolean> {
     const file = await findSessionFile(this.configDir, turn.cwd, sessionId);
     return file !== null && hasMessages(file);
   }
 }
 
-function requireSession({ agent, record }: ClaudeTurn): SessionUse {
+function requireSession({ agent, record }: PromptTurn): SessionUse {
   if (record?.session == null) throw new Error(`the turn of ${agent} has no session on record`);
   return record.session;
 }

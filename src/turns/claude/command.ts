@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KeyedCommand } from '../../conversations/protocol.ts';
 import type { SessionUse } from '../../core/run/agent.ts';
-import { type ClaudeTurn, choosePreference } from '../../core/turns/due.ts';
+import { choosePreference, type PromptTurn } from '../../core/turns/due.ts';
 import type { State } from '../../language/state.ts';
 import { claudeEnvironment } from '../environment.ts';
 import type { TurnContext } from '../turn-context.ts';
@@ -13,7 +13,7 @@ import { type ClaudeCall, claudeArguments } from './invocation.ts';
 export interface CommandRequest {
   readonly context: TurnContext;
   readonly claude: ClaudeCode;
-  readonly turn: ClaudeTurn;
+  readonly turn: PromptTurn;
   readonly session: SessionUse;
   readonly state: State;
   readonly staysOpen: boolean;

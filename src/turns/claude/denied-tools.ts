@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import type { ClaudeTurn } from '../../core/turns/due.ts';
+import type { PromptTurn } from '../../core/turns/due.ts';
 import { isWithin } from '../../git-repository.ts';
 import { PACKAGE_FOLDERS } from '../../language/pinned-code.ts';
 import type { State } from '../../language/state.ts';
@@ -36,7 +36,7 @@ const HIDING_PATTERNS = ['*.raymond*', '*"*', "*'*", '*\\\\\\\\*'];
 const WHOLE_SHELL = /^Bash(?:$|\((?:\*|:\*)\)$)/;
 
 type Limits = Pick<TurnContext, 'ownFiles' | 'workflowPlaces' | 'startFolder' | 'options' | 'env'>;
-type Place = Pick<ClaudeTurn, 'cwd' | 'taskFolder' | 'runFolder'>;
+type Place = Pick<PromptTurn, 'cwd' | 'taskFolder' | 'runFolder'>;
 type Permissions = Pick<State, 'permissionMode' | 'allowedTools' | 'disallowedTools'>;
 
 /**

@@ -1,6 +1,6 @@
 import type { SessionUse } from '../../core/run/agent.ts';
 import { microsToUsd } from '../../core/run/ledger.ts';
-import type { ClaudeTurn } from '../../core/turns/due.ts';
+import type { PromptTurn } from '../../core/turns/due.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import type { Preference } from '../../language/position.ts';
 import type { StateSettings } from '../../language/state.ts';
@@ -122,7 +122,7 @@ const COMPACT_COMMAND = '/compact';
 
 /** Renders the prompt of a turn; the warnings are for the author. */
 export function renderPrompt(
-  turn: Pick<ClaudeTurn, 'prompt' | 'state' | 'variables' | 'words'>,
+  turn: Pick<PromptTurn, 'prompt' | 'state' | 'variables' | 'words'>,
   text: string,
 ): { readonly stdin: string; readonly warnings: readonly string[] } {
   if (turn.prompt.kind === 'said' && turn.words.length > 0)
@@ -136,7 +136,7 @@ export function renderPrompt(
 const SAID_HEADING = 'A message from the person who follows your work:';
 
 function renderOwnPrompt(
-  turn: Pick<ClaudeTurn, 'prompt' | 'state' | 'variables'>,
+  turn: Pick<PromptTurn, 'prompt' | 'state' | 'variables'>,
   text: string,
 ): { readonly stdin: string; readonly warnings: readonly string[] } {
   const { prompt, state } = turn;

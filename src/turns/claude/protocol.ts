@@ -9,7 +9,7 @@ import type {
 } from '../../conversations/protocol.ts';
 import type { TurnLocator } from '../../conversations/records.ts';
 import type { SessionUse } from '../../core/run/agent.ts';
-import type { ClaudeTurn } from '../../core/turns/due.ts';
+import type { PromptTurn } from '../../core/turns/due.ts';
 import type { NotStarted, ProcessRef } from '../../process/command.ts';
 import { toNotStarted } from '../../process/start.ts';
 import { hasClaudeDefaults } from '../environment.ts';
@@ -76,14 +76,14 @@ export class ClaudeProtocol implements ConversationProtocol<AskedTurn, EndedTurn
 
   private start(planned: PlannedTurn, ref: ProcessRef, events: ConnectionEvents, isEarly: boolean): Promise<Connected> {
     const { context, configDir } = this;
-    const onRefused = (turn: ClaudeTurn): void => {
+    const onRefused = (turn: PromptTurn): void => {
       this.isRefused = true;
       context.warn(turn, REFUSED);
     };
     return connectClaude(context, planned, { configDir, process: ref, isEarly, onRefused }, events);
   }
 
-  private async plan(turn: ClaudeTurn, session: SessionUse): Promise<PlannedTurn | null> {
+  private async plan(turn: PromptTurn, session: SessionUse): Promise<PlannedTurn | null> {
     const { context } = this;
     await context.checkSettings?.(turn);
     const state = await context.readState(turn.state, turn);

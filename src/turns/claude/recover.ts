@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type TurnLocator, TurnSlice } from '../../conversations/records.ts';
 import type { SessionUse } from '../../core/run/agent.ts';
-import type { ClaudeTurn } from '../../core/turns/due.ts';
+import type { PromptTurn } from '../../core/turns/due.ts';
 import type { ProcessRef } from '../../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { isOutputLost } from '../../process/full-disk.ts';
@@ -16,7 +16,7 @@ import type { TurnReading } from './turn-reading.ts';
 
 /** A turn that is being taken. */
 export interface ReadTurn {
-  readonly turn: ClaudeTurn;
+  readonly turn: PromptTurn;
   readonly session: SessionUse;
   readonly reading: TurnReading;
   readonly supervision: Omit<Supervision, 'onRunning'>;

@@ -1,4 +1,4 @@
-import type { ClaudeTurn } from '../../core/turns/due.ts';
+import type { PromptTurn } from '../../core/turns/due.ts';
 import { MAX_LINE_BYTES } from '../../process/lines.ts';
 import { PrintReporter } from '../print-reporter.ts';
 import type { TurnContext } from '../turn-context.ts';
@@ -19,7 +19,7 @@ export class TurnReading {
   hasHooks = false;
   readonly prints: PrintReporter;
   private readonly context: TurnContext;
-  private readonly turn: ClaudeTurn;
+  private readonly turn: PromptTurn;
   private readonly adopted: boolean;
   private readonly reportActivity: ReturnType<typeof createActivityReporter>;
   private readonly readPrintedTexts = createClaudePrintReader();
@@ -31,7 +31,7 @@ export class TurnReading {
   private readonly unheard = new Set<string>();
   private isGoingOn = false;
 
-  constructor(context: TurnContext, turn: ClaudeTurn, adopted: boolean) {
+  constructor(context: TurnContext, turn: PromptTurn, adopted: boolean) {
     this.context = context;
     this.turn = turn;
     this.adopted = adopted;

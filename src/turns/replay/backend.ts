@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { microsToUsd, usdToMicros } from '../../core/run/ledger.ts';
 import type { Answered, Failed } from '../../core/signals/signal.ts';
-import type { ClaudeTurn } from '../../core/turns/due.ts';
+import type { PromptTurn } from '../../core/turns/due.ts';
 import { readJsonFile } from '../../json-file.ts';
 import type { State } from '../../language/state.ts';
 import { chooseAnswer } from '../../scenario/choose-answer.ts';
@@ -64,7 +64,7 @@ export class ReplayBackend implements Backend {
     return parts.has(script) || scripts === 'played' ? this.scripts : undefined;
   }
 
-  async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
+  async prepare(turn: PromptTurn, state: State): Promise<readonly string[]> {
     if (turn.prompt.kind === 'compact') {
       await this.context.makeFolder(turn, { stdin: renderPrompt(turn, state.text).stdin });
       return [];
@@ -80,7 +80,7 @@ export class ReplayBackend implements Backend {
     return newWarnings;
   }
 
-  take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed> {
+  take(turn: PromptTurn, adopted: boolean): Promise<Answered | Failed> {
     return failIfUnusable(this.context, turn, async () => {
       const dir = await reclaimTurnFolder(this.context, turn, adopted);
       if (turn.prompt.kind === 'compact') return this.compact(turn, dir);
@@ -100,7 +100,7 @@ export class ReplayBackend implements Backend {
   }
 
   /** Summarizes the conversation as the answer to the prompt after it says. */
-  private async compact(turn: ClaudeTurn, dir: string): Promise<Answered | Failed> {
+  private async compact(turn: PromptTurn, dir: string): Promise<Answered | Failed> {
     const session = turn.record?.session?.id ?? '';
     const next = chooseAnswer(this.context.scenario, { ...turn, attempt: 1 });
     const { costUsd, fails } = next.kind === 'answer' ? next.answer.compact : FREE_SUMMARY;
@@ -114,13 +114,13 @@ export class ReplayBackend implements Backend {
   }
 
   /** The answer for a turn. One that was stopped at its share is given again, so such turns do not count. */
-  private answerFor(turn: ClaudeTurn): ReturnType<typeof requireAnswer> & { readonly paid: PaidShares } {
+  private answerFor(turn: PromptTurn): ReturnType<typeof requireAnswer> & { readonly paid: PaidShares } {
     const paid = readPaidShares(this.context, turn);
     return { ...requireAnswer(this.context, { ...turn, attempt: turn.attempt - paid.stops }), paid };
   }
 
   /** Prints the lines that Claude Code would print and writes its files, in the time that the answer takes. */
-  private async replay(turn: ClaudeTurn, answer: CannedAnswer, output: ReplayOutput): Promise<TurnEndCause> {
+  private async replay(turn: PromptTurn, answer: CannedAnswer, output: ReplayOutput): Promise<TurnEndCause> {
     const session = turn.record?.session?.id ?? '';
     const actions = listCannedActions(answer);
     if (answer.fail !== 'session_lost') output.print(initLine(session, turn.cwd));
@@ -146,7 +146,7 @@ export class ReplayBackend implements Backend {
     return endCause;
   }
 
-  private async toSignal(turn: ClaudeTurn, answer: CannedAnswer, outcome: ClaudeOutcome): Promise<Answered | Failed> {
+  private async toSignal(turn: PromptTurn, answer: CannedAnswer, outcome: ClaudeOutcome): Promise<Answered | Failed> {
     const { agent } = turn;
     const at = this.context.clock.now();
     // Without a result a turn reports no cost, but the file has it.
@@ -163,7 +163,7 @@ export class ReplayBackend implements Backend {
 }
 
 /** Shows what a canned turn does and says, as if Claude Code did. */
-function createEventHandler(context: ReplayContext, { agent }: ClaudeTurn, prints: PrintReporter) {
+function createEventHandler(context: ReplayContext, { agent }: PromptTurn, prints: PrintReporter) {
   const reportActivity = createActivityReporter(context, agent);
   const readPrintedTexts = createClaudePrintReader();
   return (event: ClaudeEvent): void => {
@@ -263,7 +263,7 @@ const PAID_SHARES_FILE = 'shares.json';
 const NOTHING_PAID: PaidShares = { paidMicros: 0, stops: 0 };
 
 /** The amount paid before this turn, as the previous turn left it in its folder. */
-function readPaidShares(context: TurnContext, turn: ClaudeTurn): PaidShares {
+function readPaidShares(context: TurnContext, turn: PromptTurn): PaidShares {
   if (turn.attempt === 1) return NOTHING_PAID;
   const file = join(context.folderOf({ ...turn, number: turn.number - 1 }), PAID_SHARES_FILE);
   const found = readJsonFile(file, PAID_SHARES_SCHEMA);
@@ -274,7 +274,7 @@ function readPaidShares(context: TurnContext, turn: ClaudeTurn): PaidShares {
  * The part of an answer that is played now. Like Claude Code, a turn stops where its share of the budget is used up, and
  * the next one continues with what is left to pay. The last share of a run is not cut: it ends with the answer.
  */
-function cutToShare(turn: ClaudeTurn, answer: CannedAnswer, { paidMicros }: PaidShares): CannedAnswer {
+function cutToShare(turn: PromptTurn, answer: CannedAnswer, { paidMicros }: PaidShares): CannedAnswer {
   const totalMicros = usdToMicros(answer.costUsd);
   const leftMicros = Math.max(0, totalMicros - paidMicros);
   const { budgetMicros, isShare } = turn;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Failed } from '../../core/signals/signal.ts';
-import type { ClaudeTurn, ScriptTurn } from '../../core/turns/due.ts';
+import type { PromptTurn, ScriptTurn } from '../../core/turns/due.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../../errors.ts';
 import type { Rules } from '../../language/policy.ts';
 import { renderTemplate } from '../../language/text/template.ts';
@@ -27,7 +27,7 @@ export interface ReplayContext extends TurnContext {
   readonly onMissing?: (message: string) => void;
 }
 
-type CannedTurn = ClaudeTurn | ScriptTurn;
+type CannedTurn = PromptTurn | ScriptTurn;
 
 /** Finds the answer for a turn and fills it in; throws a RaymondError that says what is missing. */
 export function requireAnswer(context: ReplayContext, turn: CannedTurn): ReturnType<typeof renderAnswer> {
@@ -94,7 +94,7 @@ export function writeAnswerFile(context: ReplayContext, turn: CannedTurn, file: 
 }
 
 /** Throws a RaymondError if an answer loses a conversation that this turn only begins. */
-export function requireResumedSession(context: ReplayContext, turn: ClaudeTurn, { fail }: CannedAnswer): void {
+export function requireResumedSession(context: ReplayContext, turn: PromptTurn, { fail }: CannedAnswer): void {
   if (fail !== 'session_lost' || turn.record?.session?.kind !== 'new') return;
   const { scenario } = context;
   const part = scenario.answers.get(turn.state);

@@ -36,7 +36,7 @@ test('an owner records itself, keeps others away, and is removed when it is done
     number: 1,
     state: 'alive',
     facts: US,
-    ownershipId: life,
+    leaseId: life,
     readsInbox: true,
   });
   expect(owner.stillOwner()).toBe(true);

@@ -22,7 +22,7 @@ describeStorageContract('files', async (): Promise<StorageHarness> => {
       mkdirSync(layout.turnFolder(run, turn), { recursive: true });
       return layout.turnFolder(run, turn);
     },
-    look: async () => {},
+    poll: async () => {},
   };
 });
 

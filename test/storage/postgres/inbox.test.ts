@@ -45,7 +45,7 @@ describeInboxContract('the inbox in PostgreSQL', async () => ({
     return {
       leaseId: lease.leaseId,
       async pending() {
-        await requests.look();
+        await requests.poll();
         return lease.pending();
       },
       settle: (id, outcome) => lease.settle(id, outcome),

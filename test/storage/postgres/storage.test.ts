@@ -32,7 +32,7 @@ describeStorageContract('PostgreSQL', async (): Promise<StorageHarness> => {
   return {
     storage: { ...createDatabaseStorage(database), output: createDatabaseOutput(database, node) },
     turnFolder: () => temporary(),
-    look: () => node.look(),
+    poll: () => node.poll(),
     create({ run, events }) {
       const rows = { workflow: 'hash', workflowPath: 'x', mark: run.id, labels: [] };
       const node = { name: 'one', bootId: null, countMissedHeartbeats: () => 0 };

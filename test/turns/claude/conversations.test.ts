@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConversationTurns } from '../../../src/conversations/take-turn.ts';
-import type { ClaudeTurn } from '../../../src/core/turns/due.ts';
+import type { PromptTurn } from '../../../src/core/turns/due.ts';
 import { ClaudeProtocol } from '../../../src/turns/claude/protocol.ts';
 import { TurnReading } from '../../../src/turns/claude/turn-reading.ts';
 import type { TurnContext } from '../../../src/turns/turn-context.ts';
@@ -24,7 +24,7 @@ function setUp(overrides: Partial<TurnContext>) {
     words: [],
     policy: [],
     budgetMicros: null,
-  } as unknown as ClaudeTurn;
+  } as unknown as PromptTurn;
   const asked = {
     turn,
     session: { kind: 'new', id: 's1' },

@@ -9,7 +9,7 @@ import type { NodeLost } from './signal.ts';
 import { afterCancelled, recordTurnEnd } from './turn-end.ts';
 
 /** Lets an agent whose worker is gone continue at another one, or fail. */
-export function handleHomeLost(run: Run, signal: NodeLost): Step {
+export function handleNodeLost(run: Run, signal: NodeLost): Step {
   const agent = getAgent(run, signal.agent);
   // It has another one by now.
   if (agent.node !== signal.home) return { run, events: [] };
