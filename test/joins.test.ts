@@ -151,7 +151,9 @@ test('a fan-out of a hundred with ten failures is completed, and everything is t
   );
   expect(failed[0]?.error).toContain('no luck with 10');
   expect(stderr).toContain('joined 100 workers (90 ended, 10 failed); continues in MERGE.sh');
-  expect(stderr).toContain('Joined all the same: [main_w10 item=10] failed: W.sh: the script ended with exit code 3');
+  expect(stderr).toContain(
+    'Joined despite a failure: [main_w10 item=10] failed: W.sh: the script ended with exit code 3',
+  );
   expect(await resume('--retry').ended).toMatchObject({ code: 0 });
   const shown = await command('status', id).ended;
   expect(shown.stdout).toContain('Every agent has ended, 10 without a result, and a join took note of that.');

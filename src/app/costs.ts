@@ -42,7 +42,7 @@ export interface CostSummary {
   readonly incomplete: readonly IncompleteRun[];
 }
 
-/** Adds up what the turns of all runs here have cost. Runs that are damaged are named; the others count all the same. */
+/** Adds up what the turns of all runs here have cost. Runs that are damaged are named; the others still count. */
 export async function collectCosts({ storages, by, sinceMs }: CostRequest): Promise<CostSummary> {
   const tally = new CostTally(by);
   const incomplete: IncompleteRun[] = [];

@@ -42,7 +42,7 @@ async function findAnswerer({ inbox }: RunStorage, id: string, { phase }: Asking
   return request?.kind === 'answer' ? request.by : null;
 }
 
-/** Finds the answers to a run's questions that it has not taken up yet. */
+/** Finds the answers to a run's questions that it has not processed yet. */
 export async function findWaitingAnswers(storage: RunStorage, run: Run): Promise<WaitingAnswers> {
   const found = new Map<string, string>();
   for (const agent of listAskingAgents(run)) {

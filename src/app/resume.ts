@@ -87,7 +87,7 @@ export interface OpenedRunContext extends Pick<RunContext, 'lease' | 'layout' | 
   readonly changes: Partial<Options>;
   /** Set if a person resumes it, who accepts changed code: when its last step was written, if that is known. */
   readonly acceptance?: { readonly lastStepMs: number | null } | null;
-  /** Something that whoever watches the run should know. */
+  /** Something that observers of the run should know. */
   readonly notice?: string;
   /** The first events of a run that nobody has driven yet: it begins, and is not resumed. */
   readonly firstEvents?: readonly Event[];

@@ -24,7 +24,7 @@ export interface SayRequest {
 }
 
 /**
- * What becomes of what was said: the running turn gets it (`turn`), it waits for the agent's next prompt (`prompt`), or for
+ * The fate of a message: the running turn gets it (`turn`), it waits for the agent's next prompt (`prompt`), or for
  * the run to be resumed (`resume`); `unknown` if the process that drives the run does not respond.
  */
 export type Delivery = 'turn' | 'prompt' | 'resume' | 'unknown';

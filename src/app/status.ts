@@ -18,7 +18,7 @@ export interface StatusReport extends Omit<ObservedRun, 'openConversations'> {
   readonly history: RunHistory;
   /** The number of processes of Claude Code that it keeps open for several turns; null if they are on other machines. */
   readonly openConversations: number | null;
-  /** Answers that the run has not taken up yet. */
+  /** Answers that the run has not processed yet. */
   readonly answers: WaitingAnswers;
 }
 

@@ -19,7 +19,7 @@ import vm from 'node:vm';
 import { crc32 } from 'node:zlib';
 
 /**
- * Where compiled code is kept: in a folder of the user, because whoever can write to it can have anything done.
+ * Where compiled code is kept: in a folder of the user, because anyone who can write to it can run any code.
  * `NODE_COMPILE_CACHE` names another one. Undefined if nothing is to be kept.
  */
 export function findCompileCache(env: NodeJS.ProcessEnv): string | undefined {

@@ -83,7 +83,7 @@ const formatFlag = (name: string): string => `--${name.replace(/[A-Z]/g, (letter
 /** The path of a workflow if none is named: the current folder, refused if it holds no workflow. */
 export function requireWorkflowHere(cwd: string, platform: Platform | undefined, hint: string): string {
   const { kind } = resolveEntry({ files: readdirSync(cwd), platform: platform ?? currentPlatform() });
-  // One with several entries, or with an entry for another platform, is a workflow all the same.
+  // One with several entries, or with an entry for another platform, is still a workflow.
   if (kind === 'unknown') throw usageError('there is no workflow in this folder', hint);
   return '.';
 }

@@ -57,7 +57,7 @@ const describeWanted = (labels: readonly string[]): string =>
 
 /** Their rows are locked meanwhile. */
 const MOST_AT_ONCE = 100;
-/** Whoever was to give a run to a worker has done that by then, unless it is gone. */
+/** By then the node that assigns a run has done so, unless it is gone. */
 const UNPLACED_AFTER_S = 10;
 
 /** A run that has got another driver. */
@@ -70,7 +70,7 @@ interface SweptRun {
 /**
  * Gives the runs of workers that are gone to others, and those that nobody has placed; workers that were silent for very long are
  * forgotten. Nothing happens if somebody else is at it, or if this worker, of this name and token, was itself not heard of for a while.
- * Whoever drove such a run before can save nothing more, because its epoch is over.
+ * The former driver of such a run can save nothing more, because its epoch is over.
  */
 export const reassignRuns = (
   database: Database,
@@ -102,7 +102,7 @@ export const reassignRuns = (
     const swept: SweptRun[] = [];
     for (const { id: run, driver: from, labels, move, request, is_gone: isGone } of lost) {
       if (from !== null && !isGone) {
-        // Whoever was to place it may be gone; an entry that is there already is left alone.
+        // The node that was to assign it may be gone; an entry that is there already is left alone.
         await queues.add(client, { ...request, move }, { name: 'drive', worker: from });
         continue;
       }

@@ -14,7 +14,7 @@ export interface TurnElsewhere {
   readonly node: string;
   readonly whenLost: WhenLost;
   readonly isScript: boolean;
-  /** True if its agent can continue at another worker. Whoever has a folder of its own, with work in it, cannot. */
+  /** True if its agent can continue at another worker. An agent with work in a folder of its own cannot. */
   readonly canMove: () => boolean;
 }
 

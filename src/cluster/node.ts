@@ -113,7 +113,7 @@ export async function runWorker(request: WorkerRequest): Promise<number> {
   requests.add(liveOutput.poll);
   requests.add(createWorktreeAnswerer(worker));
   await database.retryUntilReachable(() => queues.register(name));
-  // Before anything is taken up: what is left of an earlier process may be in the way.
+  // Before anything starts: what is left of an earlier process may be in the way.
   await endOrphanedTurns(worker).catch((error: unknown) => say(errorMessageOf(error)));
   await reportLostCosts(worker).catch((error: unknown) => say(errorMessageOf(error)));
   const served = await serveQueues(database, name, work, say);
@@ -219,9 +219,9 @@ class QueueWork implements QueueHandlers {
       return NEVER;
     }
     if (leaving.aborted) return NEVER;
-    warn(`${wanted.run} is taken up`);
+    warn(`driving ${wanted.run}`);
     const driving = this.guestTurns.driveHere(wanted, (lost) => driveRun(wanted, this.worker, lost));
-    // Its entry in the queue stays for whoever continues with the run.
+    // Its entry in the queue stays for the next driver of the run.
     if (!(await this.during(driving))) return NEVER;
     warn(`${wanted.run} has ended`);
   };

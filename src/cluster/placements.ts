@@ -6,7 +6,7 @@ import { parseRow } from '../storage/postgres/parse-row.ts';
 
 /*
  * An agent with a worktree of its own, in a run that works in a clone, may be at home with any worker. The choice is made once, and is
- * a row: whoever drives the run after a crash finds it.
+ * a row: the driver after a crash finds it.
  */
 
 /** The home that was chosen for an agent, and the commit that it begins at, once that is published. */

@@ -10,7 +10,7 @@ import type { RemoteTurn } from '../storage/postgres/remote-turn-rows.ts';
 import { DBOS_SCHEMA, SCHEMA_VERSION } from '../storage/postgres/schema.ts';
 
 /*
- * What Raymond needs of DBOS: durable queues, each entry of which one worker takes, and takes again after a crash.
+ * Raymond needs durable queues from DBOS: one node takes each entry, and takes it again after a crash.
  *
  * 1. `drivers` holds runs that need a worker. Any worker takes them, and only decides which one gets the run (`place`).
  * 2. `d:NAME` holds the runs of one worker. It drives them (`drive`), until they have ended. The conversations and folders of a run
@@ -18,7 +18,7 @@ import { DBOS_SCHEMA, SCHEMA_VERSION } from '../storage/postgres/schema.ts';
  * 3. `w:NAME` holds the turns that one worker takes for runs that others drive (`turn`).
  * 4. An entry has the id of what it is for, so that it exists once, however often it is asked for. A resumed run has a new generation.
  * 5. The loop that drives a run is not replayed: `drive` is one step, and DBOS is used in it only through a client.
- * 6. What a zombie returns would count as the end of its entry. Whoever has lost a run never returns.
+ * 6. What a zombie returns would count as the end of its entry. A driver that has lost its run never returns.
  */
 
 /** A run that is to be driven: since its start or a resume, which is its generation. */

@@ -67,7 +67,7 @@ export class RemoteTurns {
   }
 
   /**
-   * Waits for the end of a turn. Null if this worker leaves before, or `over` is aborted: the turn continues, and whoever drives the
+   * Waits for the end of a turn. Null if this worker leaves before, or `over` is aborted: the turn continues, and the next driver of the
    * run finds it.
    */
   waitForEnd(turn: RemoteTurn, over: AbortSignal): Promise<TurnOutcome | null> {

@@ -49,7 +49,7 @@ const END: TurnRequest = { id: 'end', command: null };
 
 /**
  * The world of a run that this worker drives: each turn is taken where its agent is at home. A turn is on record before it is
- * sent: after a crash, whoever drives the run sends it again, and finds the same entry and the same end.
+ * sent: after a crash, the next driver of the run sends it again, and finds the same entry and the same end.
  */
 export class RemoteWorld implements World {
   private readonly travel: RemoteTurns;

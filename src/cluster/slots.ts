@@ -57,7 +57,7 @@ export class Slots {
         // Turns that an earlier process started already run, slot or not.
         const isNew = turn.kind !== 'sleep' && turn.kind !== 'worktree' && prepared.delete(agent);
         if (turn.kind !== 'claude') return world.take(turn);
-        // It is on record and was never started: whoever continues with the run takes it again.
+        // It is on record and was never started: the next driver of the run takes it again.
         if (isNew && this.leaving.aborted) return null;
         if (!isNew || this.free > 0) this.free -= 1;
         else if (kill.aborted || !(await standInLine(turn))) {

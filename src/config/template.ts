@@ -3,7 +3,7 @@ import { VARIABLE_NAME_SCHEMA } from '../language/variable-names.ts';
 import { CONFIG_OPTIONS } from './config.ts';
 import { formatTomlValue } from './toml.ts';
 
-/** The schema lies beside the config file, so that the reference to it holds wherever Raymond is installed. */
+/** The schema is next to the config file, so that the reference to it holds wherever Raymond is installed. */
 export const CONFIG_SCHEMA_FILE = 'config.schema.json';
 
 /** A config file with every option explained and none set: an option is a `#` with no blank after it. */

@@ -10,7 +10,7 @@ export const PRIVATE_FOLDER_MODE = 0o700;
 export const PRIVATE_FILE_MODE = 0o600;
 
 /*
- * What is not `durable` need not survive the end of this process, such as the files of a test. It is never synced, and every
+ * Files that are not `durable` need not survive the end of this process, such as those of a test. They are never synced, and every
  * call is synchronous: the way through the thread pool would take longer, and no other process looks at these files.
  */
 

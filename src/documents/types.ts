@@ -8,7 +8,7 @@ import type * as shared from './shared-schemas.ts';
 import type * as turns from './turn-schemas.ts';
 
 /*
- * The documents as types, for builders and for the page. Nothing here exists when the program runs: whoever imports a type loads no
+ * The documents as types, for builders and for the page. Nothing here exists when the program runs: importing a type loads no
  * schema.
  */
 

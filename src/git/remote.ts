@@ -20,7 +20,7 @@ export async function pushBranch(git: Git, remote: string, branch: string): Prom
   const ref = `refs/heads/${branch}`;
   const tip = await git('rev-parse', '--verify', '--quiet', ref);
   if (!tip.ok) return `the branch ${branch} is gone: ${tip.error}`;
-  // By its address: the name of a remote in a clone can be made to mean another one by whoever works there.
+  // By its address: an agent that works in a clone can make the name of a remote mean another one.
   const { ok, error } = await git(...NO_STALLS, 'push', '--quiet', '--', remote, `${tip.out}:${ref}`);
   if (!ok && !(await isContained(git, remote, ref, tip.out))) return explainPushError(error, remote, branch);
   await git('update-ref', `refs/remotes/${REMOTE_NAME}/${branch}`, tip.out);

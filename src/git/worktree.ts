@@ -172,7 +172,7 @@ async function clearTheWay(git: Git, place: WorktreePlace, options: GitOptions):
   const [above = ''] = branch.split('/');
   if ((await git('rev-parse', '--verify', '--quiet', `refs/heads/${above}`)).ok)
     return `there is a branch ${above}, and git can have no ${branch} beside it: rename it`;
-  // Whoever locked this name has been ended.
+  // The process that locked this name has been ended.
   await rm(join(repository, 'refs/heads', `${branch}.lock`), { force: true });
   const tip = await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`);
   if (!tip.ok) return null;

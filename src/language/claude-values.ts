@@ -6,7 +6,7 @@ export interface ValueProblem {
   readonly message: string;
   /** A sentence that says what to write. */
   readonly hint: string;
-  /** False if another program behind Claude Code may know it all the same: models of a gateway have any name. */
+  /** False if another program behind Claude Code may still know it: models of a gateway have any name. */
   readonly isCertain: boolean;
 }
 

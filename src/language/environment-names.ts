@@ -48,7 +48,7 @@ const DANGEROUS_NAMES = new RegExp(
 const PROXY_NAMES = /^.*_proxy$/is;
 
 /**
- * True if a script finds a variable under its own name. Whoever chooses a name in its environment can make programs run
+ * True if a script finds a variable under its own name. A chosen name in the environment can make programs run
  * code: a model may choose only among names that no program obeys.
  */
 export function hasOwnName(name: string, origin: VariableOrigin, platform: Platform): boolean {

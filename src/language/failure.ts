@@ -26,7 +26,7 @@ export type FailureKind =
   | 'no_answer'
   /** A script died midway, or nobody knows whether a turn ran: only the user knows whether it may run again. */
   | 'interrupted'
-  /** A turn was gone when its run was taken up again, and is taken once more: one of Claude, or with --retry a script. */
+  /** A turn was gone when its run was resumed, and is taken once more: one of Claude, or with --retry a script. */
   | 'lost'
   /** Raymond ended the turn because the run was told to stop. */
   | 'stopped'

@@ -53,7 +53,7 @@ const FORK_NOTE = ' (a <fork> may be repeated, one for each worker)';
 
 function formatOpening(problem: AnswerProblem): string {
   if (problem.kind === 'tools_denied') {
-    return `In your last turn, ${asSentence(problem.message)} Is the task of this step done all the same? If it is, say so with the tag below. If it is not, do it another way first.`;
+    return `In your last turn, ${asSentence(problem.message)} Is the task of this step done anyway? If it is, say so with the tag below. If it is not, do it another way first.`;
   }
   return `The next step cannot be found in your last answer: ${asSentence(problem.message)} Your work is kept; do not do it again.`;
 }

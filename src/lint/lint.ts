@@ -36,7 +36,7 @@ export function lintSource(workflow: WorkflowSource, rules: readonly Rule<RuleId
   return mergeFindingsAtOnePlace(sorted);
 }
 
-/** Makes one finding of those that a rule has at one position: whoever looks there sees all of it. */
+/** Makes one finding of those that a rule has at one position: a reader sees all of it there. */
 function mergeFindingsAtOnePlace(sorted: readonly LintFinding[]): readonly LintFinding[] {
   const places = new Map<string, LintFinding[]>();
   for (const finding of sorted) {

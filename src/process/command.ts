@@ -49,7 +49,7 @@ export interface StartedCommand {
 }
 
 /**
- * What kept a command from starting: the machine was short of something, such as memory, and it may work later; the
+ * Reasons why a command did not start: the machine was short of something, such as memory, and it may work later; the
  * disk was full; or something that does not pass by itself.
  */
 export type Obstacle = 'shortage' | 'full_disk' | 'lasting';

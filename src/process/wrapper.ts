@@ -118,7 +118,7 @@ const [SKIPPED, START, FOLDER, STATUS, RUN] = ['_', 'START', 'FOLDER', 'STATUS',
  *    by byte.
  * 3. `started` is made exclusively (`-C`), so a second wrapper exits quietly. It stays open: whatever happens to its
  *    name or the disk's last free block, the exit can be recorded; the command does not inherit it.
- * 4. No record, no command: so a turn without `started` is known not to have run. The exit status tells whoever is
+ * 4. No record, no command: so a turn without `started` is known not to have run. The exit status tells the process that is
  *    still watching.
  * 5. A shell that cannot fork exits at once, so its last act is to record that. Some try again for a while first.
  * 6. If the command failed or printed nothing, a byte is written to a file of its own, to see whether the disk is full:

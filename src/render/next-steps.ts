@@ -217,7 +217,7 @@ const MAX_JOINED_FAILURES = 5;
 /** The failures that joins took note of, a sentence for each of the first kinds: they are told, but nothing needs to be done about them. */
 export function describeJoinedFailures({ agents }: Run): readonly string[] {
   const joined = agents.filter(({ joinedBy }) => joinedBy !== null).map((agent) => ({ ...agent, joinedBy: null }));
-  const failures = describeProblems({ agents: joined }).map((problem) => `Joined all the same: ${problem}`);
+  const failures = describeProblems({ agents: joined }).map((problem) => `Joined despite a failure: ${problem}`);
   const hidden = failures.length - MAX_JOINED_FAILURES;
   return hidden <= 0 ? failures : [...failures.slice(0, -hidden), `… and ${hidden} more that were joined`];
 }

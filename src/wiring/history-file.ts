@@ -11,7 +11,7 @@ import type { JournalReader, RunLease } from '../storage/storage.ts';
 
 /*
  * The history of a run is what its events say. Reading all of them takes seconds in a long run, so the process that drives the
- * run writes a summary from time to time, and whoever wants to know the history reads only the events after it. The journal
+ * run writes a summary from time to time, and readers of the history read only the events after it. The journal
  * stays the truth: a summary that is missing, damaged, of another format or does not fit the journal is not used.
  */
 

@@ -168,7 +168,7 @@ export const withAbsoluteRoot = (options: Partial<Options>, cwd: string): Partia
 const MAX_CONCURRENT_WRITES = 16;
 
 /**
- * Unpacks the files of a zip or a one-file workflow, so that scripts find what lies beside them; after a resume, files that
+ * Unpacks the files of a zip or a one-file workflow, so that scripts find what is next to them; after a resume, files that
  * have changed since are replaced, and programs that were added are removed.
  */
 async function placeWorkflowFiles(folder: string, files: ReadonlyMap<string, FileContent>): Promise<void> {

@@ -6,7 +6,7 @@ import type { Environment } from '../process/command.ts';
 import type { QuotaExchange } from '../turns/turn-context.ts';
 
 /*
- * What reads and checks the file is loaded by the first Claude turn: a run of scripts needs none of it.
+ * The first Claude turn loads the code that reads and checks the file: a run of scripts needs none of it.
  */
 
 /** The quota of the account that Claude Code uses now, as this user's runs know it; null without a subscription. */

@@ -7,7 +7,7 @@ import { nearest } from '../language/text/nearest.ts';
 import { explainUnreadableFile } from './invalid-workflow.ts';
 
 /**
- * What a path leads to. The root is the folder, zip or one-file workflow that holds the states; the state is the one that
+ * The target of a path. The root is the folder, zip or one-file workflow that holds the states; the state is the one that
  * the path names to start in. All paths are absolute.
  */
 export interface WorkflowLocation {

@@ -93,7 +93,7 @@ export const DURATION_VALUE: ValueType<number> = {
   read: (field, report) => {
     const { value } = field;
     const written = value.kind === 'text' ? value.text : value.kind === 'number' ? value.number : Number.NaN;
-    // Whoever writes a long time with its unit means it; a number that large is a slip.
+    // A long time with its unit is meant; a number that large is a slip.
     const isSlip = typeof written === 'number' && written >= MAX_SECONDS;
     const ms = isSlip ? undefined : parseDurationMs(written);
     if (ms !== undefined) return Math.min(ms, MAX_TIMER_MS);

@@ -103,7 +103,7 @@ function findOutsideTarget(folder: string, link: string): string | null {
     const target = resolveLink(join(root, link));
     return target.startsWith(root.endsWith(sep) ? root : root + sep) ? null : target;
   } catch {
-    // It was removed meanwhile: whoever reads it says so.
+    // It was removed meanwhile; reading it reports that.
     return null;
   }
 }

@@ -194,7 +194,7 @@ export class WorkflowSet {
 const joinMessages = ({ findings }: InvalidWorkflow): string =>
   findings.map(({ file, message }) => `${file}: ${message}`).join('; ');
 
-/** Says of which workflow a message is. A plain name in a zip or in one file may have meant a state of it, or what lies beside it. */
+/** Says of which workflow a message is. A plain name in a zip or in one file may have meant a state of it, or a neighbor of it. */
 const explainNoEntry = (message: string, isPlainName: boolean): string =>
   isPlainName
     ? message

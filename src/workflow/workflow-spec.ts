@@ -12,7 +12,7 @@ export type SpecLocation = { readonly location: WorkflowLocation } | { readonly 
 
 /**
  * Finds the workflow that a path in a tag names, relative to the workflow that has the tag. A zip and a one-file workflow
- * stand for a folder of their name, as if they were unpacked there; what lies beside them may also be named as it is.
+ * stand for a folder of their name, as if they were unpacked there; what is next to them may also be named as it is.
  */
 export function resolveSpecPath({ kind, root }: WorkflowLocation, written: string): string {
   const spec = normalizeSpec(written);

@@ -12,7 +12,7 @@ export interface FindingReport {
 export function newFindingReport(file: string): FindingReport {
   const findings: FileFinding[] = [];
   const add = (level: FileFinding['level'], at: TextPosition, message: string): void => {
-    // A message may quote a name with a line break in it; a finding is one line all the same.
+    // A message may quote a name with a line break in it; a finding is still one line.
     findings.push({ level, file, ...at, message: message.replace(/[\r\n]+/g, ' ') });
   };
   return {

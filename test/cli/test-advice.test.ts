@@ -94,7 +94,7 @@ describe.skipIf(windows)('a recording that differs from its run (not on Windows)
     );
     expect(code).toBe(1);
     expect(out).toContain('\nScripts were run in a folder that holds only what the scenario puts there. ');
-    expect(out).toMatch(/\nThe file is written all the same\. To run it again: raymond test w\/a\.test\.yaml\n$/);
+    expect(out).toMatch(/\nThe file was written anyway\. To run it again: raymond test w\/a\.test\.yaml\n$/);
   });
 
   test('may be of a workflow that has changed since', async () => {

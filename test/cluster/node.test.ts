@@ -41,7 +41,7 @@ describe('a worker', () => {
     await gateIsReached();
     await worker.kill('SIGKILL');
     const second = await fleet.worker('one');
-    await second.says('gated is taken up');
+    await second.says('driving gated');
     // It publishes output again once it follows the turn: before that, a signal would find nothing to wait for.
     const published = `select 1 from raymond.output where run = 'gated'`;
     await expect
@@ -92,7 +92,7 @@ describe('a worker', () => {
     await expect.poll(status, { timeout: 10_000 }).toContain('It waits for a worker with the label repo=app.');
     const special = await fleet.worker('special', '--label', 'repo=app', '--label', 'os=linux');
     expect(await following).toMatchObject({ code: 0, out: 'done by main\n' });
-    expect(special.err).toContain('labelled is taken up');
+    expect(special.err).toContain('driving labelled');
   });
 
   test('and who follows wait for a database that is restarted; nothing is lost or done twice', async () => {

@@ -20,7 +20,7 @@ test('a worker that stood still past its deadline has lost its name and its runs
   const status = async (): Promise<string> => (await fleet.run('status', 'gated')).out;
   await expect.poll(status, { timeout: 60_000 }).toContain('It waits for its worker one, which is not running.');
   const second = await fleet.worker('one');
-  await second.says('gated is taken up');
+  await second.says('driving gated');
   first.child.kill('SIGCONT');
   const zombie = await first.ended;
   writeFileSync(join(fleet.folder, 'open'), '');

@@ -98,7 +98,7 @@ Answer with this tag:
   test('about refused tools asks whether the task is done', () => {
     const denied = answerProblem('tools_denied', 'the use of Bash was not permitted');
     expect(formatReminder(denied, [entryOf('goto', 'A.md')], SCOPE)).toBe(
-      `In your last turn, the use of Bash was not permitted. Is the task of this step done all the same? If it is, say so with the tag below. If it is not, do it another way first.
+      `In your last turn, the use of Bash was not permitted. Is the task of this step done anyway? If it is, say so with the tag below. If it is not, do it another way first.
 
 Answer with this tag:
 

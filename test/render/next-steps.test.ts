@@ -144,8 +144,8 @@ test.each<ObservedStatus>(['running', 'crashed', 'completed', 'paused'])(
     const agents = run.agents.map((agent) => ({ ...agent, joinedBy: agent.id === 'main' ? null : 1 }));
     const { waitsFor } = describeNextSteps({ run: { ...run, agents }, observedStatus, owner: null }, NOW);
     expect(waitsFor.slice(-6)).toStrictEqual([
-      'Joined all the same: [main_w1, main_w7] failed: no 0',
-      ...[1, 2, 3, 4].map((at) => `Joined all the same: [main_w${at + 1}] failed: no ${at}`),
+      'Joined despite a failure: [main_w1, main_w7] failed: no 0',
+      ...[1, 2, 3, 4].map((at) => `Joined despite a failure: [main_w${at + 1}] failed: no ${at}`),
       '… and 1 more that were joined',
     ]);
   },

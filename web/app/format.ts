@@ -14,7 +14,7 @@ export function formatTokens(tokens: TokensDocument | undefined): string {
 
 const WINDOW_NAMES: Readonly<Record<string, string>> = { five_hour: '5h', seven_day: '7d' };
 
-/** What is used of a subscription: `quota 5h 83 % until 17:19:00`; empty if no share is known. */
+/** The used share of a subscription: `quota 5h 83 % until 17:19:00`; empty if no share is known. */
 export function formatQuota(quota: QuotaDocument | null | undefined): string {
   const parts = (quota?.windows ?? []).flatMap(({ type, percent, resets_at }) =>
     percent === null ? [] : [`${WINDOW_NAMES[type] ?? type} ${Math.floor(percent)} % until ${formatReset(resets_at)}`],
@@ -49,7 +49,7 @@ export const formatClock = (iso: string): string => CLOCK.format(Date.parse(iso)
 /** A status in words. */
 export const formatStatus = (status: string): string => status.replaceAll('_', ' ');
 
-/** What a turn said or did, in one line. */
+/** One line about something that a turn said or did. */
 export function describeEntry(entry: LogEntryDocument): string {
   switch (entry.kind) {
     case 'uses':
@@ -68,7 +68,7 @@ export function describeEntry(entry: LogEntryDocument): string {
 /** True for the output of a tool that failed and for stderr. */
 export const isError = (entry: LogEntryDocument): boolean => 'is_error' in entry && entry.is_error;
 
-/** What an event says, in one line. */
+/** Describes an event in one line. */
 export function describeEvent(event: Readonly<Record<string, unknown>>): string {
   const text = (name: string): string => String(event[name] ?? '');
   switch (event.kind) {

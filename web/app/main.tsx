@@ -12,7 +12,7 @@ const PAGES: readonly (readonly [path: string, name: string])[] = [
   ['/costs', 'Costs'],
 ];
 
-/** What a tab and a screen reader call the view. */
+/** The name of the view for tabs and screen readers. */
 function titleOf(path: string): string {
   const [, page, , id = '', , agent = '', turn = ''] = path.split('/').map(decodeURIComponent);
   const name = PAGES.find(([href]) => href === `/${page === 'runs' ? '' : page}`)?.[1] ?? 'Runs';

@@ -8,7 +8,7 @@ export function Status({ value }: { value: string }) {
   return <span class={`status status-${value}`}>{formatStatus(value)}</span>;
 }
 
-/** What went wrong, and what to do about it. */
+/** An error and its remedy. */
 export function Failure({ error }: { error: Error | null }) {
   if (error === null) return null;
   return (
@@ -24,7 +24,7 @@ export function Action(props: {
   children: ComponentChildren;
   act: () => Promise<unknown>;
   kind?: 'danger' | 'main';
-  /** Whether Enter in a field of its form does it, too. */
+  /** True if Enter in a field of its form does it, too. */
   submits?: boolean;
   /** A question to ask before. */
   confirm?: string;

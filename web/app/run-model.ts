@@ -31,7 +31,7 @@ export interface StreamItem {
   readonly content: { readonly event: EventDocument } | { readonly entry: LogEntryDocument };
 }
 
-/** What is known of a turn that runs while the page is open. */
+/** The known facts of a turn that runs while the page is open. */
 interface LiveTurn {
   readonly turn: number;
   entries: LogEntryDocument[];
@@ -41,7 +41,7 @@ interface LiveTurn {
 
 /**
  * A run that is being watched: what it was when the page was opened, and everything that has happened since. The lists grow in
- * place; whoever shows them reads `version`, which changes a few times per second at most.
+ * place; views read `version`, which changes a few times per second at most.
  */
 export class RunModel {
   readonly detail = signal<ApiRunDocument | null>(null);

@@ -3,7 +3,7 @@ import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
 import type { PartialTextDocument } from '../../src/documents/types.ts';
 
-/** What agents write is a stranger's text: nothing that runs, loads or leads elsewhere by itself is left of it. */
+/** Agents write untrusted text: everything that would run, load or navigate by itself is removed. */
 const PURIFY = {
   ALLOWED_TAGS:
     'p br hr h1 h2 h3 h4 h5 h6 strong em del code pre blockquote ul ol li table thead tbody tr th td a span'.split(' '),

@@ -9,7 +9,7 @@ export function VirtualList<T>(props: {
   items: readonly T[];
   rowHeight: number;
   label: string;
-  /** Whether to stay at the end while rows are added, if the end is in sight. */
+  /** True to stay at the end while rows are added, if the end is in sight. */
   followEnd?: boolean;
   keyOf: (item: T) => string | number;
   row: (item: T) => ComponentChildren;

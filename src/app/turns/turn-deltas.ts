@@ -146,5 +146,5 @@ export interface TurnDelta extends TurnRef {
 /** The most that a late reader gets of a turn, and that one delta has. The page of the turn has more. */
 export const MAX_DELTA_ENTRIES = 50;
 
-/** True if a delta has an entry: prompts and gaps are for whoever looks at one turn. */
+/** True if a delta has an entry: prompts and gaps only matter to views of one turn. */
 export const isShownLive = ({ kind }: LogEntry): boolean => kind !== 'asked' && kind !== 'left_out';

@@ -62,7 +62,7 @@ Run it:    ${raymond} ${quoteShellArgument(path)} --budget 1      (with Claude C
 `;
 }
 
-/** A comment that points editors to a schema. The schema lies beside the file, because no other place is sure to exist. */
+/** A comment that points editors to a schema. The schema is next to the file, because no other place is sure to exist. */
 const formatSchemaReference = (schema: 'frontmatter' | 'scenario'): string =>
   `# yaml-language-server: $schema=./${schema}.schema.json\n`;
 

@@ -52,5 +52,5 @@ function adviseOnMismatch(file: string | null, { realScripts }: ParsedOptions): 
   const cause = realScripts
     ? 'Scripts were run in a folder that holds only what the scenario puts there. Add what they need under `files`, or a folder of it under `files_from`; without --real-scripts they are replayed as recorded.'
     : 'The workflow may have changed since the run: then correct it, or record a new run. A value that was masked in the recording may also matter: then replace the mask.';
-  return file === null ? [cause] : [cause, `The file is written all the same. To run it again: raymond test ${file}`];
+  return file === null ? [cause] : [cause, `The file was written anyway. To run it again: raymond test ${file}`];
 }

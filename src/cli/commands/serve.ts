@@ -44,7 +44,7 @@ async function serve(
     ...(token !== undefined && { token }),
     report: (message) => err(`${message}\n`),
   });
-  // Before the address is printed: whoever reads it may send a signal at once.
+  // Before the address is printed: its reader may send a signal at once.
   const interrupted = new Promise<void>((resolve) => terminal.onInterrupt(resolve));
   out(`${server.address}\n`);
   if (!isLoopback(host))

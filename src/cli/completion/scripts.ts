@@ -2,7 +2,7 @@
 export const COMPLETION_SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 /**
- * What each shell runs at its start. All of them ask `raymond completion words` what fits: its first line says whether
+ * The script that each shell runs at its start. Each asks `raymond completion words` what fits: its first line says whether
  * file names fit, too, and each other line is a word and, after a tab, its meaning.
  */
 export const COMPLETION_SCRIPTS: Readonly<Record<(typeof COMPLETION_SHELLS)[number], string>> = {

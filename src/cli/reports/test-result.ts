@@ -13,7 +13,7 @@ export const formatTestDuration = (ms: number): string =>
 
 /**
  * Renders one line about a scenario, one for its folder if that is kept, and its warnings that were not shown before.
- * What is wrong with a failed scenario follows later, in `renderTestFailure`.
+ * The reasons of a failure follow later, in `renderTestFailure`.
  */
 export function renderTestResult(
   result: TestResult,

@@ -10,7 +10,7 @@ export interface ClaudeTurnSum {
 }
 
 /**
- * What an agent is counted as: its phase; but `settled` if it ended otherwise than with a result and a join took note of
+ * The phase that an agent counts as: its own; but `settled` if it ended otherwise than with a result and a join recorded
  * it, and `timed` if it joins and gives up at some time.
  */
 export type CountedPhase = Exclude<Phase['kind'], 'cancelled'> | 'settled' | 'timed';

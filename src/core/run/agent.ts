@@ -15,7 +15,7 @@ import { NO_TOKENS, type Tokens } from './tokens.ts';
 import type { Worktree } from './worktree.ts';
 
 /**
- * What a turn sends to Claude Code: the state's prompt, a reminder of its tags, a request to continue after an interruption,
+ * The kinds of text that a turn sends to Claude Code: the state's prompt, a reminder of its tags, a request to continue after an interruption,
  * only what people have said, or the command that summarizes the conversation.
  */
 export type TurnPrompt =
@@ -76,7 +76,7 @@ export interface RunningTurn {
  *     └── limited, paused, withheld, failed                   the user resumed the run
  *
  * A join may end workers that are not needed any more: `running` ──▶ `cancelling` ──▶ `cancelled`, any other ──▶ `cancelled`.
- * Whoever works in a worktree of its own is in the phase `worktree` once more before it is ended, failed, limited or cancelled.
+ * An agent that works in a worktree of its own is in the phase `worktree` once more before it is ended, failed, limited or cancelled.
  */
 export type Phase =
   /** `since` is the step in which it became ready; the earliest goes first. */

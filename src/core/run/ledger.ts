@@ -28,7 +28,7 @@ export const unknownCost = (canned: boolean): CostReport => ({
   ...(canned && { canned: true }),
 });
 
-/** No turn costs as much: whoever reports more is mistaken. Many such turns still add up to an exact sum. */
+/** No turn costs as much: a larger report is a mistake. Many such turns still add up to an exact sum. */
 const MAX_TURN_MICROS = usdToMicros(10_000);
 
 /** True if a turn can have cost that much. */

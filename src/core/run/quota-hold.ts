@@ -69,7 +69,7 @@ function holdForReserve(run: Run, at: number): Step {
   return { run: { ...run, stop }, events: [{ kind: 'run_stopping', at, stop }] };
 }
 
-/** Whoever sleeps lifts the hold when it wakes; if nobody does, such as after a join that needed the sleeper no more, the next in line sleeps. */
+/** A sleeping agent lifts the hold when it wakes; if nobody does, such as after a join that needed the sleeper no more, the next in line sleeps. */
 function sleepThroughHold(run: Run, at: number): Step {
   const { hold, stop, agents } = run;
   if (hold === null || stop !== null || countPhases(agents).sleeping > 0) return unchanged(run);

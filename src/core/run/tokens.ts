@@ -42,7 +42,7 @@ export const countTokens = ({ input, output, cacheRead, cacheWrite }: Tokens): n
 export const sumTokens = (models: readonly { readonly tokens: Tokens }[]): Tokens =>
   models.reduce((sum, { tokens }) => addTokens(sum, tokens), NO_TOKENS);
 
-/** No turn uses as many tokens of one kind: whoever reports more is mistaken. */
+/** No turn uses as many tokens of one kind: a larger report is a mistake. */
 const MAX_TURN_TOKENS = 1e12;
 /** Weights above this would not add up to a number. */
 const MAX_WEIGHT = 1e15;

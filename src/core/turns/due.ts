@@ -148,7 +148,7 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
 }
 
 /**
- * What an idle agent waits for: that its turn on record is picked up, that time passes or its worktree is there, that a
+ * The kinds of things that an idle agent waits for: that its turn on record is picked up, that time passes or its worktree is there, that a
  * person answers, a new turn of a script, or one of Claude Code. For the latter, `ongoing` agents go first and all others
  * stand `inLine`; of scripts, those that come after a join go first.
  */
@@ -172,7 +172,7 @@ export function waitKindOf(agent: Agent): WaitKind | null {
   return goesFirst(agent) ? 'ongoing' : 'inLine';
 }
 
-/** How often an agent that has begun stands in line all the same, so that nobody waits forever. */
+/** How often an agent that has begun still stands in line, so that nobody waits forever. */
 const IN_LINE_EVERY = 32;
 /** The same for an agent that has forked: otherwise an endless dispatcher would never let its workers begin. */
 const PARENT_IN_LINE_EVERY = 2;

@@ -4,7 +4,7 @@ import { parallelTurns } from '../run/quota.ts';
 import type { Run } from '../run/run.ts';
 
 /**
- * What is free for further Claude turns. The caps of all running turns together never exceed what is left of the
+ * The capacity for further Claude turns. The caps of all running turns together never exceed what is left of the
  * budget, so a run exceeds it by at most one request for each of them.
  */
 interface Capacity {

@@ -5,7 +5,7 @@ import { parallelTurns } from '../run/quota.ts';
 import type { Run } from '../run/run.ts';
 
 /**
- * What keeps a ready agent from its turn: no Claude turn may start, no place is free for one, too little of the budget is
+ * Reasons why a ready agent has no turn yet: no Claude turn may start, no place is free for one, too little of the budget is
  * free, or as many scripts as permitted are running.
  */
 export type TurnWait = 'hold' | 'place' | 'budget' | 'scripts';
@@ -23,7 +23,7 @@ export interface TurnTraffic {
 }
 
 /**
- * What a ready agent in this state waits for; null if its turn starts at once. A turn that is neither held nor without a
+ * Finds what a ready agent in this state waits for; null if its turn starts at once. A turn that is neither held nor without a
  * place can only lack its share of the budget, which is all reserved for those that are running.
  */
 export function findTurnWait(state: string, traffic: TurnTraffic): TurnWait | null {

@@ -13,7 +13,7 @@ export interface FollowedTag {
 }
 
 /**
- * Who chose a transition and why: the answer of the state (or its policy, if it is implicit), an evaluator that overrode
+ * The author of a transition and the reason: the answer of the state (or its policy, if it is implicit), an evaluator that overrode
  * the answer, or a guard of the state. `name` is the evaluator's file or pattern, or the guard's key.
  */
 export interface TransitionChoice {

@@ -14,7 +14,7 @@ const SIGNAL_KEYS: Readonly<Record<string, NodeJS.Signals>> = {
 const FOREGROUND_POLL_MS = 2_000;
 
 /**
- * Reads single keys from a terminal. It changes the mode of the terminal, which must never stay changed: whoever
+ * Reads single keys from a terminal. It changes the mode of the terminal, which must never stay changed: a caller that
  * listens releases it before the process ends or is suspended. A process in the background must not touch the terminal,
  * or the system would suspend it: then keys are not read until it is in the foreground.
  */

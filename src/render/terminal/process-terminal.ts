@@ -97,7 +97,7 @@ function detectScreen(write: Screen['write'], editing: { isOpen: boolean }): Scr
 }
 
 const RESUME_DELAY_MS = 100;
-/** The signals that end this process at once; the run can be taken up again. */
+/** The signals that end this process at once; the run can be resumed. */
 const QUIT_SIGNALS = ['SIGQUIT', 'SIGHUP'] as const;
 
 /** Calls `leave` before the process exits, quits (Ctrl-\), loses its terminal or is suspended (Ctrl-Z), and `back` when it is resumed. */

@@ -56,7 +56,7 @@ export function renderSummary(run: Run, tally: SummaryTally, summaryOptions: Sum
 const MAX_WARNINGS = 5;
 
 /**
- * What the run warned of, where the results of archived agents are, and what is left in worktrees; and if the run is not completed, why and the
+ * Renders what the run warned of, where the results of archived agents are, and what is left in worktrees; and if the run is not completed, why and the
  * command to continue. `showAll` shows messages with all their lines.
  */
 export function renderRunEnd(

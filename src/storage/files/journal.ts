@@ -133,7 +133,7 @@ const locate = (line: Buffer, start: number): JournalLine => ({
 });
 
 /**
- * An owner that was taken over may have written a few lines after the first of the new owner, which do not count. Whoever reads
+ * An owner that was taken over may have written a few lines after the first of the new owner, which do not count. A reader of
  * forwards knows the new owner by then; reading backwards looks at this many lines before a line for one of a later owner.
  */
 const LINES_BEFORE = 32;

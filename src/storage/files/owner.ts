@@ -17,7 +17,7 @@ import type { OwnerRecord } from './owner-record.ts';
  * 1. An owner's file is complete from the first moment, and it is made only if there is none of that number (link).
  * 2. N+1 is made only by a process that has proved N gone, and holds only if it is the highest afterwards. So of two processes
  *    that have both proved N gone, one fails to make N+1 and then meets a living owner.
- * 3. An owner that is done removes its own file. Whoever follows an owner removes the file of that one, for good: an owner that
+ * 3. An owner that is done removes its own file. The next owner removes the file of that one, for good: an owner that
  *    lives on unseen finds its file gone.
  * 4. Each ownership has an id that no other has, because a number may come again, and so may a process. Requests to an owner
  *    are addressed to that id; in the file it is called `life`.

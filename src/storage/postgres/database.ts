@@ -174,7 +174,7 @@ export async function openDatabase(address: string, connections = 4, onWait?: On
     // Detects silent peers.
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     query_timeout: ANSWER_WITHIN_MS,
-    // Whoever stands still in a transaction must not keep its locks.
+    // A client that hangs in a transaction must not keep its locks.
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     application_name: 'raymond',
   });

@@ -2,8 +2,8 @@ import type { TurnName, TurnStream } from '../storage.ts';
 import type { Database } from './database.ts';
 
 /*
- * What a running turn says is in files of its worker. While somebody watches the run, what is new in these files goes into rows,
- * from which those who watch put them together again. Nothing depends on the rows: they are not logged, so that a crash of the
+ * The output of a running turn is in files of its node. While somebody watches the run, new bytes of these files go into rows,
+ * which the watchers join. Nothing depends on the rows: they are not logged, so that a crash of the
  * database empties them, and they go when the turn has ended.
  */
 

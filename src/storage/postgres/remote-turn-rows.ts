@@ -87,7 +87,7 @@ export async function deleteTurn(
 
 /**
  * Gives a turn up whose worker is gone: that worker takes it no more, and whatever it says of it does not count. Null if the turn has
- * ended before. The row stays, so that whoever drives the run after a crash knows.
+ * ended before. The row stays, so that the next driver of the run knows.
  */
 export async function withdrawTurn(
   database: Database,

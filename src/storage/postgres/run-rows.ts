@@ -113,7 +113,7 @@ const brokenRowError = (name: string, why: string): RaymondError =>
 export const formatRow = (change: Change, epoch: number): string => formatJournalLine(change, epoch).trimEnd();
 
 /*
- * Who drives a run, as all who look at runs see it: the columns of its worker, and what they say in words.
+ * The driver of a run, as every observer sees it: the columns of its node, and their meaning in words.
  */
 
 /** The columns of a run's worker, of a run joined with it. */

@@ -9,7 +9,7 @@ import type { Database } from './database.ts';
 import { parseRow } from './parse-row.ts';
 
 /*
- * What a turn was asked and what it said is in files of its worker. When it has ended, a copy goes into the database, so that the
+ * The prompt and the output of a turn are in files of its node. When it has ended, a copy goes into the database, so that the
  * log of a run can be read from anywhere.
  */
 

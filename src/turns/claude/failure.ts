@@ -142,7 +142,7 @@ const FAILURE_MESSAGES: Record<FailureKind, (detail: string) => string> = {
   script: (detail) => detail,
   no_answer: (detail) => detail,
   interrupted: (detail) => detail,
-  lost: () => 'Claude Code was no longer running when the run was taken up again.',
+  lost: () => 'Claude Code was no longer running when the run was resumed.',
   stopped: () => 'The turn was ended because the run was stopped.',
   broken_off: () => 'The turn was interrupted by a person.',
 };

@@ -18,7 +18,7 @@ const MAX_IMPORTS_DEEP = 5;
 const GIT_TIMEOUT_MS = 1_000;
 
 /**
- * What Claude Code reads when it starts and tells the model, as a text that changes with it: the state of the repository, memory,
+ * Reads what Claude Code reads at its start and tells the model, as a text that changes with it: the state of the repository, memory,
  * settings, the date. Null if that cannot be found out. Two processes that have read the same know the same.
  */
 export async function readStartSnapshot(

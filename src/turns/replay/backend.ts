@@ -88,7 +88,7 @@ export class ReplayBackend implements Backend {
       const answer = cutToShare(turn, whole, paid);
       writePaidShares(dir, paid, whole, answer);
       requireResumedSession(this.context, turn, answer);
-      // A turn that is adopted says it again: the same words are taken up once.
+      // A turn that is adopted says it again: the same message counts once.
       if (answer.say !== null) this.context.say(turn, { id: `${turn.agent}/${turn.number}`, text: answer.say });
       const prints = new PrintReporter(this.context, turn, adopted);
       const output = new ReplayOutput(dir, createEventHandler(this.context, turn, prints));

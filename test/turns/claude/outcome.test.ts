@@ -264,7 +264,7 @@ describe('a turn that Raymond ended', () => {
       'timeout',
       'Claude Code was ended: no output for 900 s, the limit set by the default. A longer `timeout` gives it more time.',
     ],
-    ['lost', 'gone', 'Claude Code was no longer running when the run was taken up again.'],
+    ['lost', 'gone', 'Claude Code was no longer running when the run was resumed.'],
   ])('is %s', (kind, ending, message) => {
     expect(classify([init(), assistantText('x')], { endCause: ending, exitCode: null })).toMatchObject({
       failure: { kind, message },

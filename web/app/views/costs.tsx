@@ -7,7 +7,7 @@ import { usePolled } from '../poll.ts';
 
 const GROUPS = ['day', 'workflow', 'state', 'model', 'run'];
 
-/** What all runs have cost. */
+/** The costs of all runs. */
 export function Costs() {
   const by = useSignal('day');
   const path = `/costs?by=${by.value}`;

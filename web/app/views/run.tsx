@@ -64,7 +64,7 @@ export function Run({
   );
 }
 
-/** What a run waits for besides the answers to questions, which have forms of their own. */
+/** Shows what a run waits for, except answers: questions have forms of their own. */
 function withoutQuestions({ waits_for, questions: [first] }: ApiRunDocument): string {
   const at = first === undefined ? -1 : waits_for.indexOf(`[${first.label}] asks (${first.ask_id}`);
   return (at === -1 ? waits_for : waits_for.slice(0, at)).trim();
@@ -168,7 +168,7 @@ function Head({ detail, model }: { detail: ApiRunDocument; model: RunModel }) {
 }
 
 function Agents({ detail, model, base }: { detail: ApiRunDocument; model: RunModel; base: string }) {
-  // What agents do comes between two looks at the run.
+  // Activities of agents arrive between two polls of the run.
   void model.version.value;
   const [first] = detail.agents;
   const hasWorktrees = detail.agents.some(({ worktree }) => worktree !== null);

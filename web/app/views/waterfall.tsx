@@ -177,7 +177,7 @@ function sum(bars: readonly Bar[], now: number): { workMs: number; waitMs: numbe
   return { workMs, waitMs };
 }
 
-/** What a turn sends if it is not the prompt of its state. */
+/** Labels of turns that send something else than the prompt of their state. */
 const PROMPTS: Readonly<Record<string, string>> = { reminder: 'reminder', continue: 'continues', compact: 'compacts' };
 
 function TurnRow({ bar, scale, now, base }: { bar: Bar; base: string } & Scaled) {
