@@ -267,6 +267,8 @@ function completeEvent(event: JournalEvent): Event {
       return { evaluator: null, ...event };
     case 'answer_withheld':
       return { ...OLD_WITHHELD, ...event };
+    case 'asked':
+      return { ...event, question: { ...event.question, choices: event.question.choices ?? null } };
     case 'run_ended':
       return { ...event, cannedMicros: event.cannedMicros ?? 0, tokens: event.tokens ?? NO_TOKENS };
     default:

@@ -118,6 +118,8 @@ describe.each(readdirSync(INTERRUPTED))('runs of version %s that were killed', (
     await expect.poll(() => running.answer('main-1', 'this')).toBe(true);
     const run = await running.finished;
     expect(run).toMatchObject({ status: 'completed', agents: [{ phase: { kind: 'ended', result: 'got this' } }] });
+    const asked = (await readRunEvents('asking', storageIn(cwd))).filter(({ kind }) => kind === 'asked');
+    expect(asked).toMatchObject([{ question: { choices: null } }]);
   });
 
   test('deliver a message that was on record', async () => {
