@@ -26,6 +26,14 @@ const DENIED = [
   'dangling',
 ];
 
+/** Other ways to `.raymond/state/detour.json`. */
+const DETOURS = [
+  '/proc/self/cwd/.raymond/state/detour.json',
+  '.raymond/tasks/{{workflow_id}}/../../state/detour.json',
+  '.raymond/worktrees/../state//./detour.json',
+  '.Raymond/State/../../.raymond/state/detour.json',
+];
+
 const PERMITTED = [
   'notes.txt',
   '.raymond/tasks/{{workflow_id}}/main/notes.txt',
@@ -49,7 +57,7 @@ withEachClaude('files of Raymond', (pinned) => {
         ...placedStates(place, {
           'START.md': [
             'I am START',
-            ...[...denied, ...PERMITTED].map((path) => write(path, 'written')),
+            ...[...denied, ...PERMITTED, ...DETOURS].map((path) => write(path, 'written')),
             tool('Read', { file_path: '.raymond/debug/edited.txt' }),
             tool('Edit', { file_path: '.raymond/debug/edited.txt', old_string: 'old', new_string: 'new' }),
             tool('Read', { file_path: '.raymond/debug/n.ipynb' }),
@@ -69,7 +77,8 @@ withEachClaude('files of Raymond', (pinned) => {
       expect(run.agents[0]?.phase).toStrictEqual({ kind: 'ended', result: 'done' });
       expect(asked).toMatch(/^I am START/);
       expect(present(rig.cwd, denied.map(named))).toStrictEqual(['dangling', `${flow}/START.md`]);
-      expect(present(rig.cwd, ['.raymond/state/dangled.json', '.raymond/state/dots.json'])).toStrictEqual([]);
+      const unwritten = ['dangled', 'dots', 'detour'].map((name) => `.raymond/state/${name}.json`);
+      expect(present(rig.cwd, unwritten)).toStrictEqual([]);
       expect(readFileSync(join(rig.cwd, '.raymond/debug/edited.txt'), 'utf8')).toBe('old');
       expect(readFileSync(join(rig.cwd, '.raymond/debug/n.ipynb'), 'utf8')).toBe(NOTEBOOK);
       expect(present(rig.cwd, PERMITTED.map(named))).toStrictEqual(PERMITTED.map(named));

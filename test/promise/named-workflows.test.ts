@@ -12,6 +12,8 @@ const FILES = {
   'main/BACK.sh': 'echo "<result>back with $RAYMOND_RESULT</result>"\n',
   'lib/START.sh': OK,
   'lib/OTHER.sh': "echo '<result>other</result>'\n",
+  'caf\u00e9/START.sh': OK,
+  'one.yaml': JSON.stringify({ states: { START: { sh: OK } } }),
 };
 
 const TAGS = {
@@ -43,6 +45,14 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   'another case': { write: { 'flow/LIB/START.sh': EVIL }, path: () => '../LIB' },
   'a link that was there': { write: { 'flow/evil/START.sh': EVIL }, path: () => '../link' },
   'a zip that was replaced': { write: { 'flow/pack.zip': ONE_FILE }, path: () => '../pack.zip' },
+  'a folder inside a known workflow': { write: { 'flow/lib/evil/START.sh': EVIL }, path: () => '../lib/evil' },
+  'another spelling of the same letters': { write: { 'flow/cafe\u0301/START.sh': EVIL }, path: () => '../cafe\u0301' },
+  'a folder with the name of a property of objects': {
+    write: { 'flow/__proto__/START.sh': EVIL },
+    path: () => '../__proto__',
+  },
+  'a one-file workflow that was replaced': { write: { 'flow/one.yaml': ONE_FILE }, path: () => '../one.yaml/START' },
+  'a known workflow to which it added a helper': { write: { 'flow/lib/.env': 'x\n' }, path: () => '../lib' },
   'a known workflow whose script it changed': { write: { 'flow/lib/START.sh': EVIL }, path: () => '../lib' },
   'a known workflow to which it added a state': { write: { 'flow/lib/NEW.sh': EVIL }, path: () => '../lib/NEW.sh' },
   'a known workflow to which it added a manifest': {
