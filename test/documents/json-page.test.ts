@@ -1,33 +1,19 @@
-/** docs/json.md has every field of every document that Raymond prints, and none besides. */
+/** docs/json.md has every field of every document that Raymond prints, and no others. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createEventDocument } from '../../src/documents/event-document.ts';
 import { EVENT_FIELDS, RUN_OPTIONS } from '../../src/documents/event-schemas.ts';
 import { DOCUMENTS } from '../../src/documents/schemas.ts';
-import { QUOTA, TOKENS } from '../../src/documents/shared-schemas.ts';
-import { plain } from '../docs/page.ts';
+import { type Item, itemsOf } from '../docs/items.ts';
 import { openPage } from '../docs/pages.ts';
 import { SAMPLE_EVENTS } from '../render/sample-events.ts';
 
 const page = openPage('docs/json.md');
+const configuration = openPage('docs/configuration.md');
 
-/** The pieces of code in a column of a table, row by row. */
-function column(title: string, first: string, header: string): readonly (readonly string[])[] {
-  const table = page.sections
-    .filter((section) => section.title === title)
-    .flatMap(({ tables }) => tables)
-    .find(({ header: [head] }) => head === first);
-  const at = table?.header.indexOf(header) ?? -1;
-  return (table?.rows ?? []).map((row) => plain(row[at] ?? '').split('\n'));
-}
-
-const fieldsOn = (title: string, header = 'Field'): readonly string[] => column(title, header, header).flat().sort();
-
-/** Fields whose own fields have a section of their own, or are explained in the words of their row. */
-const isExplained = (path: string): boolean =>
-  /(?:^|\.|\])(?:tokens|quota|worktree|workspace|waits_for_workers|display_files\[\]|uploads|choices|permission|expected)$/.test(
-    path,
-  );
+/** Fields whose own fields have a section of their own, or are explained in the words of their item. */
+const PART =
+  /^(?:transitions|questions)$|(?:^|\.)(?:tokens|quota|models|warnings|owner|worktree|workspace|waits_for_workers|display_files|uploads|choices|permission|expected)$/;
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -35,47 +21,87 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** Every field that a schema names, as the page writes it: `agents[].id`. Names of agents and the like are no fields. */
-const fieldsIn = (schema: z.ZodType): readonly string[] =>
-  [...new Set(pathsIn(z.toJSONSchema(schema, { io: 'input' }) as JsonSchema, ''))].sort();
+const jsonSchemaOf = (schema: z.ZodType): JsonSchema => z.toJSONSchema(schema, { io: 'input' }) as JsonSchema;
 
-function pathsIn({ properties = {}, items, anyOf = [] }: JsonSchema, path: string): readonly string[] {
-  if (isExplained(path)) return [];
-  return [
-    ...Object.entries(properties).flatMap(([name, inner]) => {
-      const full = path === '' ? name : `${path}.${name}`;
-      return [full, ...pathsIn(inner, full)];
-    }),
-    ...(items === undefined ? [] : pathsIn(items, `${path}[]`)),
-    ...anyOf.flatMap((each) => pathsIn(each, path)),
+/** The fields without fields of their own, as the page writes them: `agents[].id`. */
+function fieldsIn({ properties = {}, items, anyOf = [] }: JsonSchema, path = ''): readonly string[] {
+  const inner = [
+    ...Object.entries(properties).flatMap(([name, value]) => fieldsIn(value, path === '' ? name : `${path}.${name}`)),
+    ...(items === undefined || isPlain(items) ? [] : fieldsIn(items, `${path}[]`)),
+    ...anyOf.filter((each) => !isPlain(each)).flatMap((each) => fieldsIn(each, path)),
   ];
+  if (path !== '' && (PART.test(path) || inner.length === 0)) return [path];
+  return [...new Set(inner)].sort();
 }
+
+/** True for a schema without fields. */
+const isPlain = ({ properties, items, anyOf = [] }: JsonSchema): boolean =>
+  properties === undefined && (items === undefined || isPlain(items)) && anyOf.every(isPlain);
+
+/** The schema of a part of a document. */
+function partOf({ properties, items, anyOf = [] }: JsonSchema, [name, ...rest]: readonly string[]): JsonSchema {
+  if (items !== undefined) return partOf(items, name === undefined ? [] : [name, ...rest]);
+  const object = anyOf.find((each) => !isPlain(each));
+  if (object !== undefined) return partOf(object, name === undefined ? [] : [name, ...rest]);
+  const inner = properties?.[name ?? ''];
+  return name === undefined || inner === undefined ? { properties } : partOf(inner, rest);
+}
+
+const isAny = (): boolean => true;
+
+/** The fields that a section explains. */
+const fieldsOn = (title: string, isMeant: (item: Item) => boolean = isAny): readonly string[] =>
+  itemsOf(page, title)
+    .filter(isMeant)
+    .flatMap(({ names }) => names)
+    .sort();
+
+const isFor =
+  (document: string) =>
+  ({ remark }: Item): boolean =>
+    remark === '' || remark === document;
+
+const status = jsonSchemaOf(DOCUMENTS.Status);
+const questions = jsonSchemaOf(DOCUMENTS.Questions);
 
 describe('docs/json.md', () => {
   test.each([
-    ['A run', DOCUMENTS.Run],
-    ['The status of a run', DOCUMENTS.Status],
-    ['Lists of runs', DOCUMENTS.RunList],
-    ['Questions', DOCUMENTS.Questions],
-    ['Costs', DOCUMENTS.Costs],
-    ['Tokens', TOKENS],
-    ['Quota', QUOTA],
-    ['Findings of lint', DOCUMENTS.Lint],
-    ['Results of tests', DOCUMENTS.Tests],
-  ])('has every field of the document under "%s"', (title, schema) => {
-    expect(fieldsOn(title)).toStrictEqual(fieldsIn(schema));
+    ['A run', 'run', jsonSchemaOf(DOCUMENTS.Run)],
+    ['A run', 'status', status],
+    ['Lists of runs', '', jsonSchemaOf(DOCUMENTS.RunList)],
+    ['Questions', 'asks', partOf(questions, ['questions'])],
+    ['Questions', '', partOf(status, ['questions'])],
+    ['Costs', '', jsonSchemaOf(DOCUMENTS.Costs)],
+    ['Findings of lint', '', jsonSchemaOf(DOCUMENTS.Lint)],
+    ['Results of tests', '', jsonSchemaOf(DOCUMENTS.Tests)],
+    ['Owners', '', partOf(status, ['owner'])],
+    ['Models', '', partOf(status, ['models'])],
+    ['Tokens', '', partOf(status, ['tokens'])],
+    ['Warnings', '', partOf(status, ['warnings'])],
+    ['Worktrees', '', partOf(status, ['agents', 'worktree'])],
+    ['Worktrees', '', partOf(status, ['workspace'])],
+    ['Transitions', '', partOf(status, ['transitions'])],
+    ['Quota', '', partOf(status, ['quota'])],
+  ])('has every field under "%s" %s', (title, document, schema) => {
+    expect(fieldsOn(title, isFor(document))).toStrictEqual(fieldsIn(schema));
   });
 
   test.each(Object.entries(EVENT_FIELDS))('has every field of the event %s', (kind, fields) => {
-    const kinds = column('Events', 'Event', 'Event').flat();
-    expect(column('Events', 'Event', 'Fields')[kinds.indexOf(kind)] ?? []).toStrictEqual(Object.keys(fields));
+    const item = itemsOf(page, 'Events').find(({ names }) => names[0] === kind);
+    expect(item?.remarked).toStrictEqual(Object.keys(fields));
   });
 
   test('has no other event, and explains each field', () => {
-    expect(column('Events', 'Event', 'Event').flat().sort()).toStrictEqual(Object.keys(EVENT_FIELDS).sort());
+    expect(fieldsOn('Events')).toStrictEqual(Object.keys(EVENT_FIELDS).sort());
     const names = new Set(['kind', 'at', ...Object.values(EVENT_FIELDS).flatMap((fields) => Object.keys(fields))]);
-    expect(fieldsOn('Events', 'Field of an event')).toStrictEqual([...names].sort());
-    expect(fieldsOn('Options', 'Option')).toStrictEqual(fieldsIn(RUN_OPTIONS));
+    expect(fieldsOn('Fields of events')).toStrictEqual([...names].sort());
+  });
+
+  test('explains each option that is not in config.toml, and no others', () => {
+    const shown = configuration.blocks.find(({ kind }) => kind === 'toml')?.text ?? '';
+    const inConfig = new Set([...shown.matchAll(/^(\w+) =/gm)].map(([, key]) => key));
+    const others = fieldsIn(jsonSchemaOf(RUN_OPTIONS)).filter((key) => !inConfig.has(key));
+    expect(fieldsOn('Options')).toStrictEqual(others);
   });
 
   test('shows a transition with all its fields', () => {
