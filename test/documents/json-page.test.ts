@@ -39,11 +39,11 @@ const isPlain = ({ properties, items, anyOf = [] }: JsonSchema): boolean =>
   properties === undefined && (items === undefined || isPlain(items)) && anyOf.every(isPlain);
 
 /** The schema of a part of a document. */
-function partOf({ properties, items, anyOf = [] }: JsonSchema, [name, ...rest]: readonly string[]): JsonSchema {
+function partOf({ properties = {}, items, anyOf = [] }: JsonSchema, [name, ...rest]: readonly string[]): JsonSchema {
   if (items !== undefined) return partOf(items, name === undefined ? [] : [name, ...rest]);
   const object = anyOf.find((each) => !isPlain(each));
   if (object !== undefined) return partOf(object, name === undefined ? [] : [name, ...rest]);
-  const inner = properties?.[name ?? ''];
+  const inner = properties[name ?? ''];
   return name === undefined || inner === undefined ? { properties } : partOf(inner, rest);
 }
 
