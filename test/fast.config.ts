@@ -16,7 +16,7 @@ const SLOW_FOLDERS = [
 
 /** Other files that take more than three seconds. */
 const SLOW_FILES = `
-  torture schemas doc-commands crash joins
+  torture schemas doc-commands crash joins examples scripts core/fairness testing/files cli/costs
   turns/claude/real lint/linear-time core/archive core/properties core/linear-time
   cli/ask cli/stop cli/list cli/doctor cli/command cli/recover cli/night cli/worktrees cli/demo cli/say cli/completion cli/live cli/called-workflows
   storage/files/killed storage/files/load turns/workspace-turn turns/worktree-turn turns/script-environment

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../src/storage/postgres/database.ts';
-import { createDatabaseInbox } from '../../src/storage/postgres/inbox.ts';
-import { CONVERT_REQUESTS, REQUESTS_TABLE } from '../../src/storage/postgres/schema.ts';
-import { PostgresServer } from '../postgres/server.ts';
+import { type Database, openDatabase } from '../../../src/storage/postgres/database.ts';
+import { createDatabaseInbox } from '../../../src/storage/postgres/inbox.ts';
+import { CONVERT_REQUESTS, REQUESTS_TABLE } from '../../../src/storage/postgres/schema.ts';
+import { PostgresServer } from '../../postgres/server.ts';
 
 let server: PostgresServer;
 let database: Database;
