@@ -71,7 +71,7 @@ describe('the run file on its page', () => {
 
   const nothing = { parent: null, input: null, model: null, effort: null, variables: {}, since: 0 };
   test.each([
-    ['The run', JSON.parse(state)],
+    ['The run', { ...JSON.parse(state), rerunOf: {} }],
     ['Options', DEFAULT_OPTIONS],
     ['Ledger', { ...EMPTY_LEDGER, unknown: [] }],
     ['Agents', newAgent({ ...nothing, id: 'main', state: 'START.md', cwd: '/' })],

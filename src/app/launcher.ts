@@ -1,5 +1,6 @@
 import type { RunStorage } from '../storage/storage.ts';
 import type { RunHandle } from '../wiring/run-handle.ts';
+import type { RerunRequest } from './rerun/rerun-request.ts';
 import type { ResumeRequest } from './resume.ts';
 import type { RunRequest } from './start.ts';
 import type { StopOutcome, StopRequest } from './stop.ts';
@@ -34,6 +35,13 @@ export interface NodeInfo {
   readonly silentMs: number;
 }
 
+/** Where the snapshots of runs are. */
+export interface SnapshotFiles {
+  readonly repository: string;
+  listOf(run: string): string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
 /** Starts, resumes and stops runs: a process here takes their turns, or the nodes of a database do. */
 export interface Launcher {
   /** True if the process that starts a run takes its turns: then its paths are paths of this machine, and what it has stored needs the user's trust. */
@@ -42,10 +50,14 @@ export interface Launcher {
   readonly detachFlag: '--no-database' | '--detach';
   start(path: string, request: LaunchRequest): Promise<RunHandle>;
   resume(run: string, request: ResumeRequest & WithWarnings): Promise<RunHandle>;
+  /** Starts a new run that begins right before a turn of another one. */
+  rerun(run: string, request: RerunRequest & WithWarnings): Promise<RunHandle>;
   stop(run: string, request: StopRequest): Promise<StopOutcome>;
   /** Finds the runs that have lost their process, which only a person resumes. */
   findCrashed(): Promise<readonly string[]>;
   readonly worktrees: WorktreePool;
+  /** The snapshots of working folders; null where none are taken. */
+  readonly snapshots: SnapshotFiles | null;
   /** Lists the machines that take turns for others, by name. */
   listNodes(): Promise<readonly NodeInfo[]>;
 }

@@ -29,9 +29,11 @@ function createProcessLauncher(folder: string, env: NodeJS.ProcessEnv): Launcher
       return (await import('./start.ts')).runWorkflow(path, request);
     },
     resume: async (run, { warn: _, ...request }) => (await import('./resume.ts')).resumeRun(run, request),
+    rerun: async (run, { warn: _, ...request }) => (await import('./rerun/rerun.ts')).rerunRun(run, request),
     stop: async (run, request) => (await import('./stop.ts')).stopRun(run, { ...request, cwd: folder }),
     findCrashed: async () => (await import('../storage/files/runs.ts')).findCrashedRunIds(findLayout(folder)),
     worktrees: loadWorktreePool(folder, env),
+    snapshots: { repository: findLayout(folder).snapshotsFolder, listOf: findLayout(folder).snapshotList, env },
     listNodes: async () => [],
   };
 }

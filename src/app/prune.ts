@@ -1,11 +1,15 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { runIdProblem } from '../core/run/ids.ts';
 import { isLive, type ObservedStatus } from '../core/run/status.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import { pruneSnapshots } from '../git/snapshot-repository.ts';
+import { removeBelow } from '../remove-below.ts';
 import type { FoundWorktree } from '../render/found-worktree.ts';
 import type { RunSummary, RunUsage, UnreadableRun } from '../storage/run-summary.ts';
 import type { RunCatalog } from '../storage/storage.ts';
-import type { RunPlace } from './launcher.ts';
+import { readSnapshotList } from './diff.ts';
+import type { RunPlace, SnapshotFiles } from './launcher.ts';
 
 /** Which runs are meant. */
 export interface PruneRequest {
@@ -94,4 +98,17 @@ export async function pruneRuns(
       observe(run, error);
     }
   }
+  if (runs.length > 0 && launcher.snapshots !== null) await collectSnapshots(storage.runs, launcher.snapshots);
+}
+
+/** Removes the snapshots that no run has any more, best effort. */
+async function collectSnapshots(runs: RunCatalog, snapshots: SnapshotFiles): Promise<void> {
+  const { repository, env } = snapshots;
+  if (!existsSync(repository)) return;
+  const stored = await runs.list('summaries');
+  const lists = await Promise.all(stored.map(({ id }) => readSnapshotList(snapshots.listOf(id))));
+  const trees = lists.flat().map(({ tree }) => tree);
+  const mayTakeOne = stored.some((run) => run.kind !== 'run' || isLive(run.observedStatus));
+  if (trees.length === 0 && !mayTakeOne) await removeBelow(dirname(repository), repository).catch(() => {});
+  else await pruneSnapshots(repository, trees, { env }).catch(() => {});
 }

@@ -5,7 +5,7 @@ import { FLEET_COMMANDS } from './cluster-commands.ts';
 import { type CommandSpec, JSON_FLAG } from './command.ts';
 import { RUN_EXITS } from './help.ts';
 import { DATABASE_FLAGS } from './open-storage.ts';
-import { flagsOf, RESUME_FLAGS, RUN_FLAGS, VIEW_FLAGS } from './run-flags.ts';
+import { flagsOf, RERUN_FLAGS, RESUME_FLAGS, RUN_FLAGS, VIEW_FLAGS } from './run-flags.ts';
 import { TALK_COMMANDS } from './talk-commands.ts';
 
 /** The commands, in the order of the help. */
@@ -31,6 +31,20 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     examples: ['raymond resume last', 'raymond resume last --budget 20', 'raymond resume coding-2026 --retry'],
     exits: RUN_EXITS,
     load: async () => (await import('./commands/resume.ts')).handleResume,
+  },
+  {
+    name: 'rerun',
+    alsoCalled: ['rewind', 'again', 'redo', 'branch'],
+    args: '[RUN]',
+    summary: 'start a new run right before a turn of another one, with the conversation and the files of that moment',
+    flags: RERUN_FLAGS,
+    examples: [
+      'raymond rerun last',
+      'raymond rerun last --from REVIEW --with REVIEW.md=stricter.md',
+      'raymond rerun last --from main/7 --say "Mind the tests."',
+    ],
+    exits: RUN_EXITS,
+    load: async () => (await import('./commands/rerun.ts')).handleRerun,
   },
   {
     name: 'list',
@@ -68,6 +82,15 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     ],
     examples: ['raymond logs last', 'raymond logs last --tail 50 --follow', 'raymond logs last --state REVIEW'],
     load: async () => (await import('./commands/logs.ts')).handleLogs,
+  },
+  {
+    name: 'diff',
+    alsoCalled: ['changes', 'patch'],
+    args: '[RUN] [TURN]',
+    summary: 'show how the files changed during a turn (main/7), a visit of a state (REVIEW, REVIEW#2), or the run',
+    flags: [['--stat', 'only the files, with the number of lines'], JSON_FLAG, ...DATABASE_FLAGS],
+    examples: ['raymond diff last', 'raymond diff last main/7', 'raymond diff last FIX#2 --stat'],
+    load: async () => (await import('./commands/diff.ts')).handleDiff,
   },
   {
     name: 'stop',

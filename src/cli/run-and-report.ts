@@ -40,10 +40,13 @@ export async function runAndReport(
   const reportedProblems = new ReportedProblems();
   /** The folder that the run is saved for: with --dir it is not the current one. */
   let cwd = terminal.cwd;
+  let isRerun = false;
   let started = false;
   const observe = (event: Event): void => {
     started = true;
-    if (event.kind === 'agent_started' && event.parent === null) cwd = event.cwd;
+    if (event.kind === 'run_started') isRerun = event.rerunOf !== undefined;
+    // A rerun has a folder of its own, and is saved where it was started.
+    if (event.kind === 'agent_started' && event.parent === null && !isRerun) cwd = event.cwd;
     if (!options.quiet) reportedProblems.observe(event);
     runIgnoringErrors(
       () => appendToLog(event),

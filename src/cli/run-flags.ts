@@ -55,6 +55,36 @@ export const RUN_FLAGS: readonly FlagSpec[] = [
   ['--init-config', 'only write .raymond/config.toml, with every option explained'],
 ];
 
+/** The flags of `rerun`. */
+export const RERUN_FLAGS: readonly FlagSpec[] = [
+  [
+    '--from <point>',
+    'where to begin: a turn (main/7), a state (REVIEW, REVIEW#2) or a question; without it, they are listed',
+  ],
+  [
+    '--with <file=path>',
+    'another file in the place of one of the workflow: REVIEW.md=new.md; may be repeated',
+    'repeatable',
+  ],
+  ['--input <text>', 'another value of {{result}} in the first state: a text, @FILE, or - for stdin'],
+  ['--say <text>', 'a message to the agent, before its first prompt; - reads it from stdin'],
+  ['--only', 'let only this agent and its workers continue'],
+  [
+    '--files <which>',
+    'then: the files of that moment, in a folder of the new run; now: those where the run worked (default then)',
+  ],
+  [
+    '--link <name>',
+    'an ignored file or folder to link into that folder, such as node_modules; may be repeated',
+    'repeatable',
+  ],
+  ['--run-id <id>', 'the id of the new run (default: made from its name and the time)'],
+  ...OPTIONS.flatMap((option) => flagsOf(option, false)),
+  ...OUTPUT_FLAGS,
+  ...DATABASE_FLAGS,
+  DETACH_FLAG,
+];
+
 /** The flags of `resume`. */
 export const RESUME_FLAGS: readonly FlagSpec[] = [
   ...RETRY_FLAGS,

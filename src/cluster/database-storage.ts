@@ -64,12 +64,22 @@ export async function openDatabaseStorage(
       const id = await database.retryUntilReachable(() => storage.runs.resolve(runRef));
       return resumeRun(database, id, request);
     },
+    async rerun(runRef) {
+      throw new RaymondError(
+        `The run ${await storage.runs.resolve(runRef)} is in a database, where no run can be run again yet.`,
+        {
+          exitCode: EXIT.usage,
+          hint: 'Start it anew, or resume it.',
+        },
+      );
+    },
     async stop(runRef, request) {
       return stopDatabaseRun(database, storage, await storage.runs.resolve(runRef), request);
     },
     // A run whose node is gone is given to another one.
     findCrashed: async () => [],
     worktrees: createDatabaseWorktreePool(database, storage),
+    snapshots: null,
     listNodes: () => listNodes(database, storage.runs),
   };
   return { storage, launcher };

@@ -111,10 +111,13 @@ function changedAgents(before: Run, { agents }: Run): readonly string[] {
 
 /** The events of a run that has just been created. */
 export function initialEvents(run: Run): readonly Event[] {
-  const { id, name, workflow, options, startedAt: at } = run;
+  const { id, name, workflow, options, startedAt: at, rerunOf } = run;
+  const origin = rerunOf === undefined ? {} : { rerunOf: { run: rerunOf.run, point: rerunOf.point } };
+  // Of a run that begins in the middle of another, some may have ended before.
+  const agents = run.agents.filter((agent) => agent.parent === null || !isDone(agent));
   return [
-    { kind: 'run_started', at, run: id, name, workflow, options },
-    ...run.agents.map(({ id: agent, state, parent, cwd, input, variables }) => {
+    { kind: 'run_started', at, run: id, name, workflow, options, ...origin },
+    ...agents.map(({ id: agent, state, parent, cwd, input, variables }) => {
       return { kind: 'agent_started', at, agent, state, parent, cwd, input: inputText(input), variables } as const;
     }),
     ...openingEvent(run, at),

@@ -33,6 +33,12 @@ export interface FolderLayout {
   requestFile(run: string, request: string): string;
   /** The files that come with answers, a folder for each answer. */
   uploadsFolder(run: string): string;
+  /** The git repository with the snapshots of working folders, of all runs. */
+  readonly snapshotsFolder: string;
+  /** The snapshots of a run, a line each. */
+  snapshotList(run: string): string;
+  /** Links to the transcripts of the conversations of a run. */
+  sessionsFolder(run: string): string;
   /** Signatures of the user who has started or resumed the run, a line each. */
   sealsFile(run: string): string;
   debugFolder(run: string, startedAtMs: number): string;
@@ -79,6 +85,9 @@ export function layoutOf(root: string): FolderLayout {
     inboxFolder: inbox,
     requestFile: (id, request) => join(inbox(id), `${safeFileName(request)}.json`),
     uploadsFolder: (id) => join(run(id), 'upload'),
+    snapshotsFolder: join(root, 'snapshots'),
+    snapshotList: (id) => join(run(id), 'snapshots.jsonl'),
+    sessionsFolder: (id) => join(run(id), 'sessions'),
     sealsFile: (id) => join(run(id), 'seals'),
     debugFolder: (id, startedAtMs) => join(root, 'debug', `${id}_${localStamp(startedAtMs)}`),
     tasksFolder: tasks,

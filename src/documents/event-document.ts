@@ -104,7 +104,7 @@ export const createQuestionFields = (question: Question, untilMs: number | null)
 });
 
 const FIELDS: { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind: Kind }>) => EventFields<Kind> } = {
-  run_started: ({ run, name, workflow, options }) => ({
+  run_started: ({ run, name, workflow, options, rerunOf }) => ({
     events_version: EVENTS_VERSION,
     run_id: run,
     name,
@@ -112,6 +112,7 @@ const FIELDS: { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind:
     workflow_path: workflow.path,
     platform: workflow.platform,
     options: createOptionsDocument(options),
+    rerun_of: createRerunDocument(rerunOf),
   }),
   run_resumed: ({ options }) => ({ events_version: EVENTS_VERSION, options: createOptionsDocument(options) }),
   run_stopping: ({ stop, refused }) =>
@@ -131,7 +132,7 @@ const FIELDS: { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind:
     input,
     variables,
   }),
-  turn_started: ({ agent, state, evaluator, turn, prompt, session }) => ({
+  turn_started: ({ agent, state, evaluator, turn, prompt, session, snapshot }) => ({
     agent,
     state,
     evaluator,
@@ -140,6 +141,7 @@ const FIELDS: { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind:
     session_id: session?.id ?? null,
     session_use: session?.kind ?? null,
     forked_from: session?.kind === 'fork' ? session.from : null,
+    tree: snapshot?.tree ?? null,
   }),
   turn_ended: ({ agent, state, evaluator, turn, session, ...figures }) => ({
     agent,
@@ -326,3 +328,9 @@ export function createLogEntryDocument(entry: LogEntry, maxChars = Number.POSITI
 
 const cut = (text: string, maxChars: number): string =>
   text.length <= maxChars ? text : `${text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '')}…`;
+
+/** The origin of a run that begins in the middle of another; null for any other run. */
+export const createRerunDocument = (
+  origin: { readonly run: string; readonly point: string } | undefined,
+): EventFields<'run_started'>['rerun_of'] =>
+  origin === undefined ? null : { run_id: origin.run, point: origin.point };

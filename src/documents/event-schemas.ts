@@ -8,6 +8,7 @@ import {
   MODEL,
   QUESTION_FIELDS,
   QUOTA,
+  RERUN_OF,
   SPENDING,
   TEXT_LIST,
   TEXT_OR_NULL,
@@ -72,6 +73,7 @@ export const EVENT_FIELDS = {
     workflow_path: z.string(),
     platform: z.enum(['unix', 'windows']),
     options: RUN_OPTIONS,
+    rerun_of: RERUN_OF.nullable(),
   },
   run_resumed: { ...VERSION, options: RUN_OPTIONS },
   run_stopping: {
@@ -97,6 +99,7 @@ export const EVENT_FIELDS = {
     session_id: TEXT_OR_NULL,
     session_use: SESSION_USE,
     forked_from: TEXT_OR_NULL,
+    tree: TEXT_OR_NULL,
   },
   turn_ended: {
     ...TURN,

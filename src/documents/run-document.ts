@@ -20,6 +20,7 @@ import {
   createModelDocument,
   createQuestionFields,
   createQuotaDocument,
+  createRerunDocument,
   createSpendingFields,
   createTokensDocument,
   createTransitionFields,
@@ -148,7 +149,7 @@ const isOver = ({ kind }: Agent['phase']): boolean => kind === 'ended' || kind =
 
 /** The fields that the status document and the list of runs have in common. */
 const createRunFields = (
-  run: Pick<Run, 'id' | 'name' | 'workflow' | 'startedAt'> & Pick<RunSituation, 'observedStatus' | 'owner'>,
+  run: Pick<Run, 'id' | 'name' | 'workflow' | 'startedAt' | 'rerunOf'> & Pick<RunSituation, 'observedStatus' | 'owner'>,
 ): RunHeadFields => ({
   run_id: run.id,
   name: run.name,
@@ -157,6 +158,7 @@ const createRunFields = (
   status: run.observedStatus,
   owner: run.owner,
   started_at: formatIso(run.startedAt),
+  rerun_of: createRerunDocument(run.rerunOf),
 });
 
 /** The document of `raymond status --json`. */

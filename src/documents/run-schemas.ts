@@ -6,6 +6,7 @@ import {
   PHASE,
   QUESTION_FIELDS,
   QUOTA,
+  RERUN_OF,
   RUN_STATUS,
   SPENDING,
   TEXT_LIST,
@@ -145,6 +146,7 @@ const RUN_FIELDS = {
   status: OBSERVED_STATUS,
   owner: OWNER.nullable(),
   started_at: TIME,
+  rerun_of: RERUN_OF.nullable(),
 };
 
 /** The fields that the status of a run and an entry of a list have in common. */

@@ -16,6 +16,7 @@ export const DOCUMENTS = {
   Step: events.STEP_DOCUMENT,
   Journal: events.JOURNAL_DOCUMENT,
   Turn: turns.TURN_DOCUMENT,
+  Diff: turns.DIFF_DOCUMENT,
   TurnList: turns.TURN_LIST_DOCUMENT,
   TurnDeltas: turns.TURN_DELTAS_DOCUMENT,
   Costs: reports.COSTS_DOCUMENT,

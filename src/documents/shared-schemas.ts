@@ -15,6 +15,9 @@ export const TIME = z.iso.datetime();
 /** A time in UTC, or null. */
 export const TIME_OR_NULL = TIME.nullable();
 
+/** The run that another one begins in the middle of, and the point. */
+export const RERUN_OF = z.object({ run_id: z.string(), point: z.string() });
+
 /** A count, an index or a duration. */
 export const WHOLE_NUMBER = z.int().nonnegative();
 

@@ -58,6 +58,27 @@ export const TURN_DOCUMENT = z.object({
   changed_files: TEXT_LIST,
 });
 
+/** The files that a turn, a visit or a run has changed, by folder. */
+export const DIFF_DOCUMENT = z.object({
+  run_id: z.string(),
+  turns: TEXT_LIST,
+  folders: z.array(
+    z.object({
+      folder: z.string(),
+      files: z.array(
+        z.object({
+          path: z.string(),
+          status: z.string(),
+          added: WHOLE_NUMBER.nullable(),
+          removed: WHOLE_NUMBER.nullable(),
+        }),
+      ),
+      patch: z.string(),
+      is_cut: z.boolean(),
+    }),
+  ),
+});
+
 /** The latest entries of a turn, and how many came before them. */
 export const TURN_DELTA = z.object({
   agent: z.string(),

@@ -77,6 +77,8 @@ export type TurnListDocument = Emitted<typeof turns.TURN_LIST_DOCUMENT>;
 export type PartialTextDocument = Emitted<typeof turns.PARTIAL_TEXT>;
 /** One turn as a whole. */
 export type TurnDocument = Emitted<typeof turns.TURN_DOCUMENT>;
+/** The files that a turn, a visit or a run has changed. */
+export type DiffDocument = Emitted<typeof turns.DIFF_DOCUMENT>;
 /** The latest entries of a turn. */
 export type TurnDeltaDocument = Emitted<typeof turns.TURN_DELTA>;
 /** The latest entries of several turns. */

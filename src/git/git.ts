@@ -58,23 +58,41 @@ const SETTINGS = { ...EXPLICIT_BARE_REPOSITORIES, 'submodule.recurse': 'false' }
  * its hooks. Those of the user and of the machine count. Its messages are in English, so that they can be understood here.
  */
 export function createGit(cwd: string, options: GitOptions): Git {
-  const loose = createLooseGit(options);
   return async (...args) => {
     const place = findPlace(cwd, options.repository);
     if ('problem' in place) return { ok: false, out: '', error: place.problem };
-    let common: string;
-    try {
-      common = await makePrivateCommonDir(place, loose);
-    } catch (error) {
+    return withRepository(place, options, (run) => run(args, { cwd })).catch((error: unknown) => {
       return { ok: false, out: '', error: errorMessageOf(error) };
-    }
-    const variables = { GIT_DIR: place.gitDir, GIT_COMMON_DIR: common, GIT_WORK_TREE: place.top };
-    try {
-      return await runGit(cwd, args, options, variables);
-    } finally {
-      await removePrivateCommonDir(common);
-    }
+    });
   };
+}
+
+/** Runs one git command of several on the same repository. */
+export type RepositoryGit = (args: readonly string[], how?: GitCall) => Promise<GitResult>;
+
+/** How one of several git commands differs from the others. */
+interface GitCall {
+  /** The top of the files if this is left out. */
+  readonly cwd?: string;
+  readonly stdin?: string;
+  readonly variables?: Environment;
+}
+
+/** Runs several git commands on a repository, as `createGit` runs one. */
+export async function withRepository<T>(
+  place: GitPlace,
+  options: GitOptions,
+  action: (git: RepositoryGit) => Promise<T>,
+): Promise<T> {
+  const common = await makePrivateCommonDir(place, createLooseGit(options));
+  const variables = { GIT_DIR: place.gitDir, GIT_COMMON_DIR: common, GIT_WORK_TREE: place.top };
+  try {
+    return await action((args, how = {}) =>
+      runGit(how.cwd ?? place.top, args, options, { ...variables, ...how.variables }, how.stdin),
+    );
+  } finally {
+    await removePrivateCommonDir(common);
+  }
 }
 
 /** Runs git without a repository: to clone one, or to read a file of settings. Paths must be absolute. */
@@ -98,6 +116,7 @@ async function runGit(
   args: readonly string[],
   { env, signal }: GitOptions,
   variables: Environment,
+  stdin = '',
 ): Promise<GitResult> {
   const removed = Object.fromEntries(REPOSITORY_VARIABLES.map((name) => [name, undefined]));
   const marker = { [MARKER_VARIABLE]: env[MARKER_VARIABLE] };
@@ -105,7 +124,7 @@ async function runGit(
   const hooks = args[0] === 'config' || !(await hasMovingHooks(env)) ? {} : hooksOf(variables.GIT_COMMON_DIR);
   const settings = { ...SETTINGS, ...hooks };
   const gitEnv = { ...withGitSettings(inheritEnvironment(env), settings), ...removed, ...variables, ...fixed };
-  const options = { cwd, env: gitEnv, timeoutMs: GIT_TIMEOUT_MS, ...(signal && { signal }) };
+  const options = { cwd, env: gitEnv, timeoutMs: GIT_TIMEOUT_MS, stdin, ...(signal && { signal }) };
   const { exitCode, stdout, stderr, spawnError, timedOut } = await execProgram('git', args, options);
   return {
     ok: exitCode === 0,

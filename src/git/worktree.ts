@@ -142,7 +142,7 @@ async function addWorktree(git: Git, place: WorktreePlace, options: GitOptions):
  * Lets git make a worktree; returns why it could not. Git notes the folder that it was told of as the repository, which is gone afterwards: the
  * worktree stays locked until it names the real one, so that one that a crash left before that counts as half made.
  */
-async function gitWorktreeAdd(
+export async function gitWorktreeAdd(
   git: Git,
   { path, repository }: WorktreePlace,
   args: readonly string[],

@@ -151,8 +151,8 @@ export const applyFormatter = <Result>(formatters: EventFormatters<Result>, even
   (formatters[event.kind] as (event: Event) => Result)(event);
 
 const EVENT_FORMATTERS: EventFormatters<string | null> = {
-  run_started: ({ run, workflow, options }) =>
-    `run ${run}: ${workflow.path}${isReplay(options) ? ', with canned answers: nothing is paid' : ''}`,
+  run_started: ({ run, workflow, options, rerunOf }) =>
+    `run ${run}: ${workflow.path}${rerunOf === undefined ? '' : `, a rerun of ${rerunOf.run} from ${rerunOf.point}`}${isReplay(options) ? ', with canned answers: nothing is paid' : ''}`,
   run_resumed: () => 'the run is resumed',
   run_stopping: ({ at, stop }) =>
     stop.kind === 'usage_limit'

@@ -275,6 +275,9 @@ const RUN_SHAPE = {
   agents: z.array(agent),
   archive: orNull(z.strictObject({ ended: count })).default(null),
   joins: z.boolean().default(false),
+  rerunOf: z
+    .strictObject({ run: z.string(), point: z.string(), ends: stringRecord, overlay: orNull(z.string()) })
+    .exactOptional(),
 };
 
 /** The facts about a run's processes in its run file and the first line of its journal. */

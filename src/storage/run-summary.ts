@@ -25,7 +25,7 @@ export interface ObservedRun {
 }
 
 /** A run in a list. `owner` is null unless the run is marked as running and has an owner on record. */
-export interface RunSummary extends Pick<Run, 'id' | 'name' | 'workflow' | 'startedAt'> {
+export interface RunSummary extends Pick<Run, 'id' | 'name' | 'workflow' | 'startedAt' | 'rerunOf'> {
   readonly kind: 'run';
   readonly observedStatus: ObservedStatus;
   readonly ledger: Ledger;
@@ -55,7 +55,7 @@ export function toRunSummary({ run, observedStatus, owner, damage, queued }: Obs
     const status = observeAgent(agent, queued);
     agents[status] = (agents[status] ?? 0) + 1;
   }
-  const { id, name, workflow, startedAt } = run;
+  const { id, name, workflow, startedAt, rerunOf } = run;
   const ledger = ledgerOf(run);
   return {
     kind: 'run',
@@ -68,6 +68,7 @@ export function toRunSummary({ run, observedStatus, owner, damage, queued }: Obs
     agents,
     owner,
     damage,
+    ...(rerunOf !== undefined && { rerunOf }),
     isCutShort: run.status === 'paused' && run.agents.some(isCutShort),
   };
 }

@@ -63,6 +63,7 @@ export function startSimulatedProcess(
         onAnswerUsed: onAnswerUsed,
         onMissing: onScenarioError,
       }),
+    openSessions: async () => null,
   };
   const isRealScript = (turn: Turn): boolean =>
     turn.kind === 'script' && scenario.scripts === 'real' && !scenario.answers.has(turn.state);

@@ -4,6 +4,7 @@ import type { Activity } from '../core/run/activity.ts';
 import type { Printed } from '../core/run/event.ts';
 import type { Quota } from '../core/run/quota.ts';
 import type { Said } from '../core/run/said.ts';
+import type { FolderSnapshot } from '../core/run/snapshot.ts';
 import type { PromptTurn, ScriptTurn, TurnRef } from '../core/turns/due.ts';
 import type { NamedWorkflows } from '../language/named-workflows.ts';
 import type { PinnedCode } from '../language/pinned-code.ts';
@@ -127,6 +128,10 @@ export interface TurnContext {
   readonly isResumed: boolean;
   /** The folder for the git worktree of an agent. */
   worktreeFolder(agent: string): string;
+  /** Takes a snapshot of the working folder before a turn, if it is to have one; left out where there are none. */
+  readonly snapshots?: { before(turn: PromptTurn | ScriptTurn): Promise<FolderSnapshot | null> };
+  /** A folder for links to the files of conversations, so that they last as long as the run; left out where there are none. */
+  readonly sessionLinks?: string;
   /** True if the working directory is a small folder of its own, all of whose files may be looked at. */
   readonly isSandbox?: boolean;
   /** Makes a folder in which an agent can work, unless it is there; throws a RaymondError if that is not possible. */

@@ -60,12 +60,13 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
         const state = await context.readState(turn.state, turn);
         await refuseUnfitResult(context, turn);
         const warnings = isHere ? await makeReady(turn, state) : [];
+        const snapshot = (isHere ? await context.snapshots?.before(turn) : null) ?? null;
         const isScript = turn.kind === 'script';
         const rules = isScript || turn.prompt.kind === 'state' ? await resolveRules(context, state) : null;
         const quota = isScript ? undefined : await context.quota?.news();
         const news = quota === undefined ? {} : { quota };
         const sessionId = (isScript ? undefined : backend.sessionFor?.(turn)) ?? randomUUID();
-        return { kind: 'began', ...signalBase, sessionId, rules, warnings, ...news };
+        return { kind: 'began', ...signalBase, sessionId, rules, warnings, ...(snapshot && { snapshot }), ...news };
       } catch (error) {
         if (!(error instanceof RaymondError)) throw error;
         const { message, hint } = error;

@@ -4,6 +4,7 @@ import type { Options } from '../core/options/options.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import type { Backend } from '../turns/backend.ts';
 import { type ClaudeCode, findClaude } from '../turns/claude/find-claude.ts';
+import type { SessionCopier } from '../turns/session-copier.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
 import { hasPrompts, type Workflow } from '../workflow/workflow.ts';
 
@@ -12,6 +13,8 @@ export interface BackendFactory {
   /** Looks for the programs that the backend needs, or throws a RaymondError that says what to do. */
   readonly checkAvailable: () => Promise<unknown>;
   readonly create: (context: TurnContext) => Promise<Backend>;
+  /** Opens the conversations of earlier runs in this environment; null if the backend has none that must be copied. */
+  readonly openSessions: (env: NodeJS.ProcessEnv) => Promise<SessionCopier | null>;
 }
 
 /** Chooses the backend of a run; a file of canned answers is read and checked at once. */
@@ -30,6 +33,7 @@ export async function chooseBackend(
       return {
         checkAvailable: find,
         create: async (context) => (isNeeded ? create(context) : defer(() => create(context))),
+        openSessions: async (own) => (await import('../turns/claude/cut-session.ts')).createClaudeSessions(own),
       };
     }
     case 'replay': {
@@ -41,6 +45,7 @@ export async function chooseBackend(
       return {
         checkAvailable: async () => {},
         create: async (context) => new ReplayBackend({ ...context, scenario, fast }),
+        openSessions: async () => null,
       };
     }
     case undefined:

@@ -153,8 +153,9 @@ const stateFileName = (source: WorkflowSourceFile): readonly string[] => (source
 export const callLimitsOf = (
   options: Options,
   env: NodeJS.ProcessEnv,
-  { workflows }: Pick<Run, 'workflows'> = { workflows: {} },
+  { workflows, rerunOf }: Pick<Run, 'workflows' | 'rerunOf'> = { workflows: {} },
 ) => ({
+  overlay: rerunOf?.overlay ?? null,
   fetched: findFetchedFolder(env),
   root: options.root,
   maxDepth: options.maxDepth,

@@ -14,6 +14,7 @@ import { AgentLabels } from '../render/agent-labels.ts';
 import { DebugFiles } from '../render/debug-files.ts';
 import type { StopMode } from '../storage/requests.ts';
 import { OpenQuestions } from '../turns/open-questions.ts';
+import { TurnSnapshots } from '../turns/snapshots.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
 import { TurnEndings } from '../turns/turn-endings.ts';
 import { createTurnRunner } from '../turns/turn-runner.ts';
@@ -67,6 +68,10 @@ export async function createWorld(
   // The id alone may be in use in another folder.
   const runMarker = `${id}/${lease.mark}`;
   const starter = new CommandStarter(runMarker);
+  const takesSnapshots =
+    (options.snapshots ?? !isReplay(options)) && !runtime.isSandbox && !runtime.isGuest && runtime.home === null;
+  const snapshotPlace = { repository: layout.snapshotsFolder, list: layout.snapshotList(id) };
+  const snapshots = takesSnapshots ? new TurnSnapshots({ env, warn }, snapshotPlace, run) : null;
   const turnContext: TurnContext = {
     ...control,
     openQuestions,
@@ -82,6 +87,7 @@ export async function createWorld(
     beforeStart: lease.confirm,
     ...(runtime.copies !== null && { copies: runtime.copies }),
     ...(runtime.idleLimit !== null && { idleLimit: runtime.idleLimit }),
+    ...(snapshots !== null && { snapshots, sessionLinks: layout.sessionsFolder(id) }),
     isSandbox: runtime.isSandbox,
     home: runtime.home,
     isGuest: runtime.isGuest,
@@ -134,6 +140,7 @@ export async function createWorld(
     },
     release(saved, endedTurns) {
       backend.release?.(saved);
+      snapshots?.after(saved, endedTurns);
       if (!options.debug) for (const turn of endedTurns) removeTurnFolder(layout, id, turn).catch(() => {});
     },
     deliver: (commands) => requests.deliver(commands),
@@ -147,6 +154,7 @@ export async function createWorld(
     requests.close();
     starter.close();
     await backend.close?.();
+    await snapshots?.close();
     await quota.written;
     history?.write();
     debug?.flush();

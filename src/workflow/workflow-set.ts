@@ -33,6 +33,8 @@ export interface CallLimits {
   readonly known?: Readonly<Record<string, CalledWorkflow>>;
   /** The folder of workflows that were fetched from the web; null if there is none. */
   readonly fetched?: string | null;
+  /** A folder whose files are laid over those of the first workflow; null if there is none. */
+  readonly overlay?: string | null;
 }
 
 /** One of the workflows that call each other. */
@@ -66,7 +68,7 @@ export async function readWorkflowSet(
   settings: SourceSettings,
   limits: CallLimits = {},
 ): Promise<WorkflowSet> {
-  const set = new WorkflowSet(await readWorkflowSource(path, settings), settings, limits);
+  const set = new WorkflowSet(await readWorkflowSource(path, settings, limits.overlay), settings, limits);
   await set.readAll(limits.known);
   return set;
 }

@@ -17,6 +17,7 @@ import { InvalidWorkflow } from './invalid-workflow.ts';
 import { deriveWorkflowName, locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
 import { EMPTY_MANIFEST, MANIFEST_FILE, type Manifest, type ParsedManifest, readManifest } from './manifest.ts';
 import { openOneFile } from './one-file.ts';
+import { overlayFiles } from './overlay-files.ts';
 import { completeResultSchema } from './result-schema.ts';
 import { parseStateFile } from './state-file.ts';
 import {
@@ -47,13 +48,20 @@ const MAX_CONCURRENT_READS = 32;
  * Reads all of a folder, a zip, a one-file workflow or a state's workflow, however broken it is: what is wrong with a file is in the source.
  * Throws only if there is nothing to read: a wrong path, a zip that cannot be opened.
  */
-export const readWorkflowSource = async (path: string, settings: SourceSettings): Promise<LoadedSource> =>
-  readLocatedSource(await locateWorkflow(path), settings);
+export const readWorkflowSource = async (
+  path: string,
+  settings: SourceSettings,
+  overlay: string | null = null,
+): Promise<LoadedSource> => readLocatedSource(await locateWorkflow(path), settings, overlay);
 
 /** Reads the workflow at a location. */
-export async function readLocatedSource(location: WorkflowLocation, settings: SourceSettings): Promise<LoadedSource> {
+export async function readLocatedSource(
+  location: WorkflowLocation,
+  settings: SourceSettings,
+  overlay: string | null = null,
+): Promise<LoadedSource> {
   const { platform, resetStack, variables, isInRepository } = settings;
-  const files = openFiles(location);
+  const files = overlay === null ? openFiles(location) : overlayFiles(openFiles(location), overlay);
   const scope = await readScope(files, platform);
   const entry = findEntry(location, scope);
   const {

@@ -21,13 +21,13 @@ type Kinds<Union extends { kind: string }, Common extends string> = {
 };
 
 export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
-  run_started: { run: true, name: true, workflow: true, options: true },
+  run_started: { run: true, name: true, workflow: true, options: true, rerunOf: true },
   run_resumed: { options: true },
   run_stopping: { stop: true, refused: true },
   run_ended: { status: true, spentMicros: true, estimatedMicros: true, cannedMicros: true, tokens: true },
   run_waiting: { waitsFor: true },
   agent_started: { parent: true, cwd: true, input: true, variables: true },
-  turn_started: { evaluator: true, turn: true, prompt: true, session: true },
+  turn_started: { evaluator: true, turn: true, prompt: true, session: true, snapshot: true },
   turn_ended: {
     evaluator: true,
     turn: true,
@@ -40,6 +40,7 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
     durationMs: true,
     failure: true,
     denials: true,
+    message: true,
   },
   printed: { turn: true, text: true },
   transition: {

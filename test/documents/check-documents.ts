@@ -39,6 +39,7 @@ const COMMANDS: Readonly<Record<string, DocumentName>> = {
   worktrees: 'Worktrees',
   nodes: 'Nodes',
   say: 'Say',
+  diff: 'Diff',
 };
 
 /** Checks the JSON that a command has printed, if it was to print any. */

@@ -34,6 +34,7 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
     name: 'night',
     options,
     workflow: { name: 'wf', path: '/wf', platform: 'unix' },
+    rerunOf: { run: 'r0', point: 'main/7 (REVIEW.md)' },
   },
   run_resumed: { kind: 'run_resumed', at: AT, options },
   run_waiting: { kind: 'run_waiting', at: AT, waitsFor: 'a worker' },
@@ -62,6 +63,7 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
     turn: 2,
     prompt: 'reminder',
     session: { kind: 'fork', id: 's2', from: 's1' },
+    snapshot: { tree: 't1', folder: '/w', head: 'c1' },
   },
   turn_ended: {
     ...here,

@@ -99,10 +99,12 @@ async function findUsersInFiles(layout: FolderLayout, id: string): Promise<(agen
 
 /** True if an agent works in its worktree, or will. An agent that is missing in the run was archived when it had ended. */
 export function isWorkingIn(run: Run, id: string): boolean {
-  const { agents, workspace } = run;
+  const { agents, workspace, rerunOf } = run;
   // The worktree of the main agent is the clone of the run, which stays while any agent may continue.
   const isOver = ['completed', 'failed'].includes(deriveAgentsStatus({ ...run, stop: null }));
-  if (id === 'main') return workspace !== null && !(workspace.kind === 'left' && isOver);
+  if (id === 'main' && workspace !== null) return !(workspace.kind === 'left' && isOver);
+  // The folder with the files of then, in which all agents of a rerun work.
+  if (id === 'main') return rerunOf !== undefined && !isOver;
   const worktree = agents.find((agent) => agent.id === id)?.worktree;
   return worktree !== undefined && worktree !== null && worktree.kind !== 'closed';
 }

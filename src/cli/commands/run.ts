@@ -127,7 +127,7 @@ async function initConfig({ cwd, out }: Terminal): Promise<number> {
  * Reads the value of `--input`: a text, `@FILE` for the text of a file, `-` for that of stdin. `@@` is an @ at the
  * beginning of a text. What is read loses the line breaks at its end, as in `$(cat FILE)`.
  */
-async function readInputText(written: string, { cwd, readStdin }: Terminal): Promise<string> {
+export async function readInputText(written: string, { cwd, readStdin }: Terminal): Promise<string> {
   if (written === '-') return decodeInput((await readStdin?.()) ?? new Uint8Array(), 'stdin');
   if (written.startsWith('@@')) return written.slice(1);
   if (!written.startsWith('@')) return written;

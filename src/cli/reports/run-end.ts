@@ -16,7 +16,10 @@ import type { ParsedOptions } from '../command.ts';
 
 /** True if agents of a run may have left worktrees; most runs have none, and need not load the code that looks for them. */
 const mayHaveWorktrees = (run: Run): boolean =>
-  run.workspace !== null || archivedCount(run) > 0 || run.agents.some(({ worktree }) => worktree !== null);
+  run.workspace !== null ||
+  run.rerunOf !== undefined ||
+  archivedCount(run) > 0 ||
+  run.agents.some(({ worktree }) => worktree !== null);
 
 /** A run as the command line saw it: whether anything was started, and the folder that it is saved for. */
 export interface ReportedRun extends RunPlace {

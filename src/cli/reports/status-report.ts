@@ -63,12 +63,13 @@ type Fact = readonly [label: string, value: string];
 
 function renderFacts(report: StatusReport, context: RenderContext): readonly string[] {
   const { run, history, openConversations } = report;
-  const { options, workflow, startedAt, name } = run;
+  const { options, workflow, startedAt, name, rerunOf } = run;
   const ledger = ledgerOf(run);
   const worked = computeWorkMs(history.worked, findWorkEndMs(report, history, context.now));
   const facts: readonly Fact[] = [
     ...(name === workflow.name ? [] : [['name', sanitizeLine(name)] as const]),
     ['workflow', sanitizeLine(workflow.path)],
+    ...(rerunOf === undefined ? [] : [['rerun', `of ${rerunOf.run} from ${sanitizeLine(rerunOf.point)}`] as const]),
     ['started', `${formatLocalTime(startedAt)}, ${formatAge(startedAt, context.now)} ago`],
     ['at work', formatDuration(worked)],
     ['cost', formatSpending({ ...ledger, budgetMicros: options.budgetMicros })],

@@ -1,5 +1,5 @@
 import { DEFAULT_TASK_FOLDER_PATTERN } from '../run/work-folders.ts';
-import { OPTIONAL_PATH, type OptionRow, TASK_FOLDERS, TEXTS } from './option-types.ts';
+import { OPTIONAL_BOOLEAN, OPTIONAL_PATH, type OptionRow, TASK_FOLDERS, TEXTS } from './option-types.ts';
 
 /** The option that permits prompts to change to more folders. */
 export const ALLOW_CD_OPTION: OptionRow<readonly string[]> = {
@@ -19,6 +19,18 @@ export const WORKTREE_DIR_OPTION: OptionRow<string | null> = {
   example: '~/worktrees',
   help: 'the folder below which git worktrees and clones of runs are made',
   trust: { effect: 'makes worktrees there, and lets agents write in them', isNeededFor: (folder) => folder !== null },
+};
+
+/** The option that keeps the files of working folders around prompts. */
+export const SNAPSHOTS_OPTION: OptionRow<boolean | null> = {
+  key: 'snapshots',
+  type: OPTIONAL_BOOLEAN,
+  default: null,
+  whenOmitted: 'on, except for canned answers',
+  example: true,
+  argument: '',
+  negation: 'take none',
+  help: 'take snapshots of the working folder around prompts, for `raymond diff` and `raymond rerun`',
 };
 
 /** The option that sets the folders of tasks. */

@@ -123,6 +123,13 @@ export const BOOLEAN: OptionType<boolean> = {
   format: (kept) => kept,
 };
 
+/** True or false, or null if something else decides. */
+export const OPTIONAL_BOOLEAN: OptionType<boolean | null> = {
+  ...BOOLEAN,
+  nullable: true,
+  format: (kept) => kept,
+};
+
 /** One of the words that Claude Code knows. */
 export const knownWord = (words: readonly string[], findProblem: WordCheck): OptionType<string> => ({
   ...textType<string>({ nullable: false, parse: (text) => (words.includes(text) ? text : undefined), findProblem }),

@@ -8,7 +8,7 @@ import {
   PERMISSION_MODES,
 } from '../../language/claude-values.ts';
 import { WORKSPACE_OPTION } from '../run/workspace.ts';
-import { ALLOW_CD_OPTION, TASK_FOLDER_OPTION, WORKTREE_DIR_OPTION } from './folder-options.ts';
+import { ALLOW_CD_OPTION, SNAPSHOTS_OPTION, TASK_FOLDER_OPTION, WORKTREE_DIR_OPTION } from './folder-options.ts';
 import {
   KEEP_OPEN_OPTION,
   MAX_WAIT_OPTION,
@@ -225,6 +225,8 @@ export const OPTION_TABLE = {
   worktreeDir: WORKTREE_DIR_OPTION,
   /** The folder of each task, from the folder that holds `.raymond` on. */
   taskFolderPattern: TASK_FOLDER_OPTION,
+  /** True to keep the files of working folders around prompts; null for yes, unless answers are canned. */
+  snapshots: SNAPSHOTS_OPTION,
   /** True to keep the files of finished turns. */
   debug: option({
     key: 'debug',

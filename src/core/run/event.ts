@@ -8,8 +8,10 @@ import type { Options } from '../options/options.ts';
 import type { RunWaiting } from './activity.ts';
 import type { SessionUse, TurnPrompt } from './agent.ts';
 import type { Quota } from './quota.ts';
+import type { RerunOrigin } from './rerun-origin.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
 import type { SaidDelivered, SaidToAgent, TurnInterrupted } from './said.ts';
+import type { FolderSnapshot } from './snapshot.ts';
 import type { ModelShare, Tokens } from './tokens.ts';
 import type {
   AgentCancelled,
@@ -40,6 +42,8 @@ export interface RunStarted extends BaseEvent {
   readonly name: string;
   readonly workflow: Run['workflow'];
   readonly options: Options;
+  /** The run that it begins in the middle of, and the point, in words; absent for any other run. */
+  readonly rerunOf?: Pick<RerunOrigin, 'run' | 'point'>;
 }
 
 /** A run was resumed, with these options from here on. */
@@ -84,6 +88,8 @@ export interface TurnStarted extends AgentEvent {
   readonly prompt: TurnPrompt['kind'];
   /** Null for a script. */
   readonly session: SessionUse | null;
+  /** The files before the turn; left out if there is no snapshot of them. */
+  readonly snapshot?: FolderSnapshot;
 }
 
 /** A turn ended, whether it succeeded or failed; its cost is in the ledger. */
@@ -106,6 +112,8 @@ export interface TurnEnded extends AgentEvent {
   readonly failure: FailureKind | null;
   /** Tools that Claude Code was not allowed to use. */
   readonly denials: readonly string[];
+  /** The last message of its conversation; left out if that is not known, and for a script. */
+  readonly message?: string;
 }
 
 /** A turn has shown the user a text with `<print>`. It was shown while the turn ran; this is its record, at the turn's end. */

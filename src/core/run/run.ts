@@ -8,6 +8,7 @@ import { type Agent, newAgent } from './agent.ts';
 import { indexOfAgent, replaceAgent, replaceAgents } from './agent-index.ts';
 import { EMPTY_LEDGER, type Ledger } from './ledger.ts';
 import type { Quota } from './quota.ts';
+import type { RerunOrigin } from './rerun-origin.ts';
 import { countTokens } from './tokens.ts';
 import type { WorkFolders } from './work-folders.ts';
 import type { Workspace } from './workspace.ts';
@@ -82,6 +83,8 @@ export interface Run {
   readonly archive: { readonly ended: number } | null;
   /** True if agents may join their workers, as far as is known: then workers that ended stay until they were joined. */
   readonly joins: boolean;
+  /** The run that it begins in the middle of; absent for any other run. */
+  readonly rerunOf?: RerunOrigin;
 }
 
 /** Creates a run before its first step, with the agent `main` about to enter the workflow. */

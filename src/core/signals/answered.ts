@@ -20,6 +20,7 @@ export function handleAnswered(run: Run, signal: Answered): Step {
     failure: null,
     denials,
     prints: signal.prints,
+    message: signal.message,
   });
   const { agent, turn } = ended;
   if (ended.isCancelled) return afterCancelled(ended, at);

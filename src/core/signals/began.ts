@@ -60,6 +60,7 @@ export function handleBegan(run: Run, signal: Began): Step {
     evaluator: agent.evaluation?.file ?? null,
     prompt: turn.prompt.kind,
     session: turn.session,
+    ...(signal.snapshot !== undefined && { snapshot: signal.snapshot }),
   };
   return {
     run: withAgent({ ...run, iterations: run.iterations + (enteringRules === null ? 0 : 1) }, running),

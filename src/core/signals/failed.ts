@@ -36,6 +36,7 @@ export function handleFailed(run: Run, signal: Failed): Step {
     failure: failure.kind,
     denials: signal.denials ?? [],
     prints: signal.prints,
+    message: signal.message,
   });
   if (ended.isCancelled) return afterCancelled(ended, at);
   if (ended.interruption !== null) return goOnOtherwise(ended, ended.interruption, progress !== 'none', at);

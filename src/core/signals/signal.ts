@@ -6,6 +6,7 @@ import type { LookedUp, TurnAnswer } from '../answers/looked-up.ts';
 import type { Options } from '../options/options.ts';
 import type { CostReport } from '../run/ledger.ts';
 import type { Quota } from '../run/quota.ts';
+import type { FolderSnapshot } from '../run/snapshot.ts';
 import type { WorkFolders } from '../run/work-folders.ts';
 import type { WorkspaceContent, WorkspacePlace } from '../run/workspace.ts';
 import type { WorktreeContent, WorktreePlace } from '../run/worktree.ts';
@@ -23,6 +24,8 @@ export interface Began extends AgentSignal {
   /** The rules of the state, if its file was read for this turn. */
   readonly rules: Rules | null;
   readonly warnings: readonly string[];
+  /** The files before the turn; left out if there is no snapshot of them. */
+  readonly snapshot?: FolderSnapshot;
   /** News of the quota from other runs since the last turn; left out if there is none. */
   readonly quota?: Quota;
 }
@@ -68,6 +71,8 @@ export interface Answered extends AgentSignal, TurnAnswer {
   readonly model?: string;
   /** The texts of its `<print>` tags; left out if there are none. */
   readonly prints?: readonly string[];
+  /** The last message of the turn in its conversation; left out if that is not known. */
+  readonly message?: string;
 }
 
 /** A turn failed. `progress` says what its conversation holds: nothing, only the prompt, or part of an answer. */
@@ -84,6 +89,8 @@ export interface Failed extends AgentSignal {
   readonly denials?: readonly string[];
   /** As for an answer. */
   readonly prints?: readonly string[];
+  /** As for an answer. */
+  readonly message?: string;
   /** A random number from 0 up to 1, for the back-off. */
   readonly jitter: number;
 }

@@ -45,6 +45,8 @@ interface TurnReport {
   readonly denials: readonly string[];
   /** The texts that it has shown the user; left out if there are none. */
   readonly prints?: readonly string[] | undefined;
+  /** The last message of its conversation; left out if that is not known. */
+  readonly message?: string | undefined;
 }
 
 /** Records the end of a turn, whether it succeeded or failed: its cost and its conversation. */
@@ -101,6 +103,7 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     durationMs: report.at - turn.startedAt,
     failure: interruption === null || isCancelled ? report.failure : 'broken_off',
     denials: report.denials,
+    ...(report.message !== undefined && { message: report.message }),
   };
   const { prints = [] } = report;
   const printed = prints.map((text): Event => {

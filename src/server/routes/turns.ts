@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { diffRun } from '../../app/diff.ts';
 import { readSteps } from '../../app/run-files.ts';
 import { readRunStatus } from '../../app/status.ts';
 import { readSaidTurns, readTurnDetail } from '../../app/turns/turn-detail.ts';
 import type { Event, TurnEnded, TurnStarted } from '../../core/run/event.ts';
 import { correctTurn } from '../../core/run/worker-event.ts';
 import { turnRefOf } from '../../core/turns/due.ts';
+import { createDiffDocument } from '../../documents/diff-document.ts';
 import { createEventDocument, createLogEntryDocument } from '../../documents/event-document.ts';
 import { DOCUMENTS } from '../../documents/schemas.ts';
 import type { ListedTurnDocument, PartialTextDocument } from '../../documents/types.ts';
@@ -85,6 +87,19 @@ export const TURN_ROUTES: readonly Route[] = [
         entries_left_out: entriesLeftOut,
         changed_files: changedFiles,
       };
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/runs/{project}/{run}/turns/{agent}/{turn}/diff',
+    summary: 'Shows how the files changed during one turn.',
+    responds: 'As `raymond diff --json`: by folder, the `files` with their lines, and the `patch`.',
+    response: DOCUMENTS.Diff,
+    handle: async ({ params }, { catalog }) => {
+      const project = await catalog.project(params.project ?? '');
+      const { agent = '', turn = '', run = '' } = params;
+      if (!/^\d{1,9}$/.test(turn)) throw new Problem(404, `There is no turn ${turn}.`);
+      return createDiffDocument(await diffRun(project, run, `${agent}/${turn}`));
     },
   }),
 ];

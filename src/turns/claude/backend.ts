@@ -23,7 +23,14 @@ import { renderPrompt } from './invocation.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from './outcome.ts';
 import { ClaudeProtocol } from './protocol.ts';
 import { type EndedTurnProcess, NOTHING_LEFT, type ReadTurn } from './recover.ts';
-import { bringSession, claudeConfigDir, findSessionFile, hasMessages, storeSession } from './session-file.ts';
+import {
+  bringSession,
+  claudeConfigDir,
+  findSessionFile,
+  hasMessages,
+  linkSession,
+  storeSession,
+} from './session-file.ts';
 import { modelCosts, type Transcript } from './transcript.ts';
 import { TurnReading } from './turn-reading.ts';
 import { LimitBackoff } from './usage-limit.ts';
@@ -213,15 +220,18 @@ export class ClaudeBackend implements Backend {
     const { sessionId } = transcript;
     if (context.copies !== undefined)
       await storeSession(context.copies, this.placeOf(turn), turn, sessionId ?? session.id);
-    const reported = sessionId === null || sessionId === session.id ? {} : { reportedSession: sessionId };
+    const used = sessionId ?? session.id;
+    const reported = used === session.id ? {} : { reportedSession: used };
+    const message = transcript.lastUuid === null ? {} : { message: transcript.lastUuid };
+    if (context.sessionLinks !== undefined) await linkSession(this.placeOf(turn), used, context.sessionLinks);
     this.prices = learnPrices(this.prices, modelCosts(transcript));
     if (outcome.kind === 'failed') {
       const { kind, untilMs } = outcome.failure;
       if (kind === 'usage_limit' && untilMs !== undefined) this.limitBackoff.recordLimit(at, untilMs);
-      return { ...outcome, ...reported, at, agent: turn.agent, jitter };
+      return { ...outcome, ...reported, ...message, at, agent: turn.agent, jitter };
     }
     this.limitBackoff.recordSuccess(turn.record?.startedAt ?? 0);
-    return answeredSignal(context, turn, at, { ...outcome, ...reported });
+    return { ...(await answeredSignal(context, turn, at, { ...outcome, ...reported })), ...message };
   }
 
   private placeOf({ cwd }: PromptTurn): { readonly configDir: string; readonly cwd: string } {

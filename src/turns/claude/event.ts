@@ -81,12 +81,14 @@ const ASSISTANT_SCHEMA = z
     message: z.object({ id: textOrEmpty, model: textOrEmpty, content: list, usage: USAGE }),
     parent_tool_use_id: nullableText,
     error: nullableText,
+    uuid: nullableText,
   })
-  .transform(({ message, parent_tool_use_id, error }) => {
+  .transform(({ message, parent_tool_use_id, error, uuid }) => {
     const blocks = message.content.flatMap((block) => BLOCK.safeParse(block).data ?? []);
     const texts = blocks.filter(({ type }) => type === 'text').map((block) => block.text);
     return {
       kind: 'assistant' as const,
+      uuid,
       messageId: message.id,
       model: message.model,
       /** True if Claude Code made the message up without asking a model. */
@@ -154,6 +156,7 @@ const USER_SCHEMA = z
   .transform(({ parent_tool_use_id, message, uuid, isReplay }) => ({
     kind: 'tool_results' as const,
     thread: parent_tool_use_id,
+    uuid,
     /** The id of the prompt that it repeats because the model gets it now; null if it is none. */
     echoOf: isReplay ? uuid : null,
     results: message.content.flatMap((block) => TOOL_RESULT.safeParse(block).data ?? []),
@@ -269,7 +272,9 @@ const RETRY_SCHEMA = z
   });
 
 /** `system/compact_boundary`: the conversation was summarized. */
-const COMPACTED_SCHEMA = z.object({}).transform(() => ({ kind: 'compacted' as const }));
+const COMPACTED_SCHEMA = z
+  .object({ uuid: nullableText })
+  .transform(({ uuid }) => ({ kind: 'compacted' as const, uuid }));
 
 /** A call of the API that is tried again. */
 export type RetryEvent = z.infer<typeof RETRY_SCHEMA>;

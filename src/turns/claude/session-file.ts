@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
@@ -37,6 +37,21 @@ export async function findSessionFile(configDir: string, cwd: string, sessionId:
     if (ms !== null && (found === null || ms > found.ms)) found = { file, ms };
   }
   return found?.file ?? null;
+}
+
+/** Links the file of a conversation into a folder: Claude Code deletes its own after 30 days. On another disk that is not possible. */
+export async function linkSession(
+  { configDir, cwd }: { readonly configDir: string; readonly cwd: string },
+  sessionId: string,
+  folder: string,
+): Promise<void> {
+  const target = join(folder, `${sessionId}.jsonl`);
+  if ((await modifiedMs(target)) !== null) return;
+  const file = await findSessionFile(configDir, cwd, sessionId);
+  if (file === null) return;
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+    .then(() => link(file, target))
+    .catch(() => {});
 }
 
 /** Reads the last total that a conversation has saved, in dollars; null if there is none, or it cannot be read. */

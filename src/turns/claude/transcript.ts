@@ -20,6 +20,8 @@ export interface Transcript {
   readonly answered: boolean;
   /** The last text on the main thread. */
   readonly lastText: { readonly messageId: string; readonly text: string } | null;
+  /** The id of the last message on the main thread, in the output and in the file of the conversation. */
+  readonly lastUuid: string | null;
   /** The last result, and the last one that answers our prompt. */
   readonly lastResult: ResultEvent | null;
   readonly ownResult: ResultEvent | null;
@@ -57,6 +59,7 @@ export const EMPTY_TRANSCRIPT: Transcript = {
   compacted: false,
   answered: false,
   lastText: null,
+  lastUuid: null,
   lastResult: null,
   ownResult: null,
   atOwnResult: null,
@@ -89,8 +92,10 @@ export function addClaudeEvent(transcript: Transcript, event: ClaudeEvent): Tran
       };
     case 'assistant':
       return event.synthetic ? { ...transcript, error: event.error ?? transcript.error } : addAnswer(transcript, event);
+    case 'tool_results':
+      return event.thread === null ? { ...transcript, lastUuid: event.uuid ?? transcript.lastUuid } : transcript;
     case 'compacted':
-      return { ...transcript, compacted: true };
+      return { ...transcript, compacted: true, lastUuid: event.uuid ?? transcript.lastUuid };
     case 'result':
       return addResult(transcript, event);
     case 'rate_limit':
@@ -137,7 +142,8 @@ function addAnswer(transcript: Transcript, event: AssistantEvent): Transcript {
   const next = { ...transcript, ...countUsage(transcript, event) };
   if (event.thread !== null) return next;
   // An answer of a model means that an earlier error has passed.
-  const main = { ...next, opened: true, answered: true, error: event.error };
+  const lastUuid = event.uuid ?? transcript.lastUuid;
+  const main = { ...next, opened: true, answered: true, lastUuid, error: event.error };
   if (event.text === null) return main;
   const { messageId, text } = event;
   const before = transcript.lastText?.messageId === messageId ? transcript.lastText.text : '';

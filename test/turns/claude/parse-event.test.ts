@@ -28,6 +28,7 @@ test('a block of a message has its usage and length', () => {
     model: 'claude-opus-4-8',
     synthetic: false,
     thread: null,
+    uuid: null,
     text: 'hello',
     blocks: [{ kind: 'text', text: 'hello' }],
     usage: { input: 10, output: 2, cacheRead: 30, cacheWrite: 30, cacheWriteLong: 20 },
@@ -93,7 +94,7 @@ test.each([
   [
     'a tool result',
     { type: 'user', parent_tool_use_id: 't' },
-    { kind: 'tool_results', thread: 't', results: [], echoOf: null },
+    { kind: 'tool_results', thread: 't', uuid: null, results: [], echoOf: null },
   ],
   [
     'a limit',
