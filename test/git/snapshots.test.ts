@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import fc from 'fast-check';
@@ -177,7 +177,8 @@ test('notices changes that the project was told not to look for, and conflicts',
 test('names files that are too large, and gives up where there are too many', async () => {
   const folder = await newFolder();
   await write(folder, { small: 'x' });
-  execFileSync('truncate', ['-s', '51M', join(folder, 'large')]);
+  await writeFile(join(folder, 'large'), '');
+  await truncate(join(folder, 'large'), 51 << 20);
   const repository = join(await newFolder(), 'snapshots');
   const taken = await takeSnapshot(repository, folder, options);
   expect(taken).toMatchObject({ leftOut: ['large'], snapshot: { head: null } });
