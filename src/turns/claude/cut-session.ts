@@ -69,7 +69,7 @@ export function cutLines(lines: readonly TranscriptLine[], message: string | nul
   const at = message === null ? -1 : lines.findLastIndex(({ data }) => data.uuid === message);
   if (at < 0) return null;
   const end = findNextPrompt(lines, at);
-  // What is noted without being a message may belong to the next prompt.
+  // An entry that is not a message may belong to the next prompt.
   const kept = [...lines.slice(0, at + 1), ...lines.slice(at + 1, end).filter(({ data }) => data.uuid !== undefined)];
   const uuids = new Set(kept.flatMap(({ data }) => data.uuid ?? []));
   return kept.filter(({ data }) => {
