@@ -117,6 +117,7 @@ test('prints everything as one document with --json', async () => {
       workflow_path: join(cwd, 'ok'),
       status: 'completed',
       owner: null,
+      rerun_of: null,
       started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       cost_usd: 0,
       estimated_usd: 0,

@@ -113,6 +113,7 @@ test('prints the same as one document with --json', async () => {
     run_folder: join(cwd, '.raymond/tasks/r1/shared'),
     status: 'iteration_limit',
     owner: null,
+    rerun_of: null,
     damage: [],
     started_at: TIME,
     worked_ms: expect.any(Number),

@@ -91,7 +91,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(details).toContain('<fork next="FINISH.md">DOCS.md</fork>');
     expect(details).toContain('Back in the conversation that wrote the code.');
     expect(details).toContain('max_visits4');
-    expect(await page.textContent('#details pre')).toContain('If this is FAIL, mend exactly what is named');
+    expect(await page.textContent('#details pre')).toContain('If this is FAIL, fix exactly what is named');
     expect(await textsOf(page, '#details section:nth-of-type(2) .link')).toStrictEqual([
       'TEST.sh',
       'DOCS.md',
