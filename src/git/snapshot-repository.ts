@@ -148,7 +148,8 @@ const ATTRIBUTES = '* -text !eol !filter !ident !working-tree-encoding !crlf\n';
 
 async function ensureRepository(repository: string, options: GitOptions): Promise<string | null> {
   if (existsSync(join(repository, 'folders'))) return null;
-  await mkdir(repository, { recursive: true, mode: 0o700 });
+  // Not recursive: a folder `.raymond` that somebody has removed must stay gone, so that the run notices.
+  if (!existsSync(repository)) await mkdir(repository, { mode: 0o700 });
   const made = await createLooseGit(options)('init', '--quiet', '--bare', '--template=', '--', repository);
   if (!made.ok) return made.error;
   await mkdir(join(repository, 'info'), { recursive: true });

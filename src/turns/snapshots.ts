@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Run } from '../core/run/run.ts';
 import type { FolderSnapshot } from '../core/run/snapshot.ts';
 import type { PromptTurn, ScriptTurn, TurnRef } from '../core/turns/due.ts';
@@ -86,6 +88,8 @@ export class TurnSnapshots {
     if (this.off.has(folder)) return null;
     const outcome = await this.queueOf(folder).take();
     if ('problem' in outcome) {
+      // The run itself reports that the folder of its files is gone.
+      if (!existsSync(dirname(this.place.repository))) return null;
       if (outcome.isFinal) this.off.add(folder);
       this.tell(
         turn,

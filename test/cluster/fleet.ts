@@ -155,7 +155,8 @@ export class Fleet {
   async close(): Promise<void> {
     for (const command of this.commands) await command.kill();
     await this.database.close();
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    // A Claude Code whose worker was killed may still write to its home while it ends.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 15, retryDelay: 200 });
   }
 }
 

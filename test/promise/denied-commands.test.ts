@@ -63,7 +63,7 @@ withEachClaude('commands that Claude Code runs without asking', (pinned) => {
       expect(run.agents[0]?.phase).toStrictEqual({ kind: 'ended', result: 'done' });
       expect(readdirSync(rig.cwd).sort()).toStrictEqual(['.raymond', 'a.txt', ...own, 'sub'].sort());
       expect(readdirSync(join(rig.cwd, '.raymond')).sort()).toStrictEqual(
-        ['.gitignore', 'debug', 'empty', 'kept.txt', 'runs', 'state', 'tasks'].sort(),
+        ['.gitignore', 'debug', 'empty', 'kept.txt', 'runs', 'snapshots', 'state', 'tasks'].sort(),
       );
       expect(present(rig.cwd, [`.raymond/tasks/${run.id}/main/notes.txt`])).toHaveLength(1);
       expect(readdirSync(join(rig.cwd, 'sub'))).toStrictEqual([]);

@@ -49,9 +49,9 @@ export async function linkSession(
   if ((await modifiedMs(target)) !== null) return;
   const file = await findSessionFile(configDir, cwd, sessionId);
   if (file === null) return;
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-    .then(() => link(file, target))
-    .catch(() => {});
+  // Not recursive: if the run's folder is gone, it must stay gone, so that the run notices.
+  await mkdir(folder, { mode: 0o700 }).catch(() => {});
+  await link(file, target).catch(() => {});
 }
 
 /** Reads the last total that a conversation has saved, in dollars; null if there is none, or it cannot be read. */
