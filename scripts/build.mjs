@@ -30,7 +30,12 @@ function compile() {
  */
 async function bundle() {
   const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const input = { raymond: 'build/cli/entry.js', index: 'build/index.js', thread: 'build/thread.js' };
+  const input = {
+    raymond: 'build/cli/entry.js',
+    index: 'build/index.js',
+    thread: 'build/thread.js',
+    proxy: 'build/proxy.js',
+  };
   const made = await rolldown({
     input,
     platform: 'node',

@@ -10,6 +10,7 @@ const SLOW_FOLDERS = [
   'mcp',
   'process',
   'promise',
+  'sandbox',
   'server',
   'storage/postgres',
 ];

@@ -10,7 +10,7 @@ import {
   warningResult,
 } from './doctor/check.ts';
 import { checkAnswer, checkClaudeCode, checkSignIn } from './doctor/claude.ts';
-import { checkBash, checkGit, checkNode, checkProcessLimits } from './doctor/machine.ts';
+import { checkBash, checkGit, checkNode, checkProcessLimits, checkSandboxHere } from './doctor/machine.ts';
 import {
   checkConfigFile,
   checkDiskSpace,
@@ -47,6 +47,7 @@ const CHECKS: readonly (readonly [name: string, check: HealthCheck])[] = [
   ['answers', checkAnswer],
   ['bash', checkBash],
   ['git', checkGit],
+  ['sandbox', checkSandboxHere],
   ['config', checkConfigFile],
   ['.raymond', checkRaymondFolder],
   ['rights', checkPermissions],

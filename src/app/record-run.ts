@@ -6,6 +6,7 @@ import type { Run } from '../core/run/run.ts';
 import { isLive } from '../core/run/status.ts';
 import { type TurnRef, turnRefOf } from '../core/turns/due.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import { isSecretName } from '../language/secret-names.ts';
 import { isPrompt } from '../language/state-names.ts';
 import { recordedExit } from '../process/turn-files.ts';
 import type { RunStorage, TurnStream } from '../storage/storage.ts';
@@ -19,7 +20,7 @@ import {
   recordAnswer,
 } from './record/answers.ts';
 import { recordAsks, recordExpectations } from './record/expectations.ts';
-import { createScrubber, isSecretName, SECRET_MASK } from './record/scrub.ts';
+import { createScrubber, SECRET_MASK } from './record/scrub.ts';
 import { collectVisits, type RecordedTurn, type RecordedVisit } from './record/visits.ts';
 import { readRunEvents } from './run-files.ts';
 import { currentPlatform } from './workflows/platform.ts';

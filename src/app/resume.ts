@@ -27,6 +27,7 @@ import { createAnswerSource } from '../wiring/request-handler.ts';
 import { PRODUCTION, type RunContext, type Runtime } from '../wiring/run-context.ts';
 import { createEndedHandle, launchRun, type RunEnvironment, type RunHandle } from '../wiring/run-handle.ts';
 import { callLimitsOf, mentionsJoin, nameWorkflows, withAbsoluteRoot } from '../wiring/run-workflows.ts';
+import { requireSandbox } from '../wiring/sandbox-check.ts';
 import { hasSettings, SettingsGuard, withSettings } from '../wiring/settings-guard.ts';
 import { readSharedQuota } from '../wiring/shared-quota.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -137,6 +138,8 @@ export async function continueRun(
         permit: (member, isScript) => guard.permit(member, code, isScript && acceptance !== null),
       }),
     };
+    // A worker of a fleet refuses the turn, not the run.
+    if (runtime.home === null) await requireSandbox(workflow, options, run.startFolder ?? layout.root, env);
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
     const context = { run, options, env, layout, lease, workflow, backendFactory, runtime, retry };
     const signals = [...(firstEvents === undefined ? [resumed] : []), ...noticeOf(run, notice, resumed.at)];

@@ -15,6 +15,7 @@ import { requireInput, warnOfManifest } from '../wiring/manifest-settings.ts';
 import { PRODUCTION, type RunContext, type Runtime } from '../wiring/run-context.ts';
 import { launchRun, type RunEnvironment, type RunHandle } from '../wiring/run-handle.ts';
 import { callLimitsOf, mentionsJoin, withAbsoluteRoot } from '../wiring/run-workflows.ts';
+import { requireSandbox } from '../wiring/sandbox-check.ts';
 import { SettingsGuard, withSettings } from '../wiring/settings-guard.ts';
 import { findWorktreesRoot } from '../wiring/worktrees-root.ts';
 import { formatWorkflowFinding, InvalidWorkflow } from '../workflow/invalid-workflow.ts';
@@ -47,6 +48,7 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
   const composed = await composeRun(path, request, runtime);
   const { run, events, options, env, workflow, layout } = composed;
   const backendFactory = await runtime.chooseBackend(options, env, workflow);
+  await requireSandbox(workflow, options, run.startFolder ?? run.agents[0]?.cwd ?? layout.root, env);
   if (hasPrompts(workflow)) await backendFactory.checkAvailable();
   if (!runtime.isSandbox) await sealRun(layout, run, env);
   const lease = await createFileLeases(layout, runtime.storeOptions).create({ run, events });

@@ -18,7 +18,7 @@ export function flagsOf(option: Omit<Setting, 'name'>, showsDefault = true): rea
   if (argument === undefined) return [];
   const flag = flagOf(option);
   if (type.kind !== 'boolean') {
-    const repeatable = type.kind === 'variables' ? 'repeatable' : undefined;
+    const repeatable = type.kind === 'variables' || type.kind === 'texts' ? 'repeatable' : undefined;
     return [[`${flag} ${argument}`, showsDefault ? `${help}${describeDefault(option)}` : help, repeatable]];
   }
   const positive: FlagSpec = [flag, usual === true && showsDefault ? `${help} (default)` : help];
@@ -28,7 +28,7 @@ export function flagsOf(option: Omit<Setting, 'name'>, showsDefault = true): rea
 function describeDefault({ type, default: usual, whenOmitted }: Omit<Setting, 'name'>): string {
   if (whenOmitted !== undefined) return ` (default: ${whenOmitted})`;
   const written = type.format(usual);
-  return written === null ? '' : ` (default ${written})`;
+  return written === null || typeof written === 'object' ? '' : ` (default ${written})`;
 }
 
 const RETRY_FLAGS: readonly FlagSpec[] = [

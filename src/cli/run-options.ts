@@ -9,7 +9,12 @@ import { parseNumber } from './parsed-options.ts';
 export function parseRunOptions(parsed: ParsedOptions, cwd: string): Partial<Options> {
   let options: Partial<Options> = {};
   for (const option of OPTIONS) {
-    const given = parsed[option.key.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())];
+    const given =
+      parsed[
+        flagOf(option)
+          .slice(2)
+          .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+      ];
     if (given !== undefined) options = { ...options, [option.name]: parseFlag(option, given, cwd) };
   }
   // To name a mode takes back the permission for everything that the run may have had.
@@ -18,7 +23,7 @@ export function parseRunOptions(parsed: ParsedOptions, cwd: string): Partial<Opt
 
 function parseFlag(option: Option, given: NonNullable<ParsedOptions[string]>, cwd: string): Options[keyof Options] {
   const { type } = option;
-  if (typeof given === 'object') return parseVariables(given);
+  if (typeof given === 'object' && type.kind === 'variables') return parseVariables(given);
   const isNumber = type.kind === 'amount' || type.kind === 'count';
   const written = isNumber && typeof given === 'string' ? parseNumber(given) : given;
   const kept = type.parse(written, (path) => resolve(cwd, path));

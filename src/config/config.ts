@@ -88,7 +88,7 @@ function parseOptions(table: Table, file: string, report: Report): Partial<Setti
     const path = ['raymond', key];
     if (option === undefined) report(path, `there is no option \`${key}\`${didYouMean(key, OPTION_KEYS)}`);
     else if (kept === undefined) report(path, explainValue(option, written));
-    else options = { ...options, [option.name]: kept };
+    else if (option.config !== 'on' || kept !== false) options = { ...options, [option.name]: kept };
   }
   return options;
 }

@@ -1,3 +1,4 @@
+import { flagOf } from '../core/options/options.ts';
 import type { Setting } from '../core/options/view-options.ts';
 import { VARIABLE_NAME_SCHEMA } from '../language/variable-names.ts';
 import { CONFIG_OPTIONS } from './config.ts';
@@ -77,7 +78,10 @@ const sampleOf = ({ type, default: usual, example }: Setting) => example ?? type
 const describeDefault = ({ whenOmitted = '' }: Setting): string => `Default: ${whenOmitted}.`;
 
 /** The help of an option as a sentence. */
-function describeOption({ help, negation }: Setting): string {
-  const sentence = negation === undefined ? help : `${help}; false: ${negation}`;
+function describeOption(option: Setting): string {
+  const { help, negation } = option;
+  const off =
+    option.config === 'on' ? `; only --no-${flagOf(option).slice(2)} switches it off` : `; false: ${negation}`;
+  const sentence = negation === undefined ? help : `${help}${off}`;
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }

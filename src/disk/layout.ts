@@ -39,6 +39,8 @@ export interface FolderLayout {
   snapshotList(run: string): string;
   /** Links to the transcripts of the conversations of a run. */
   sessionsFolder(run: string): string;
+  /** The folders that sandboxed turns see, or do not see, of these files. */
+  sandboxPlaces(run: string): SandboxPlaces;
   /** Signatures of the user who has started or resumed the run, a line each. */
   sealsFile(run: string): string;
   debugFolder(run: string, startedAtMs: number): string;
@@ -56,6 +58,16 @@ export interface FolderLayout {
 
 /** The entries of `.raymond` that agents may write to: all of an entry, or the folder of their own run in it. */
 const WRITABLE_ENTRIES = { tasks: 'own run', worktrees: 'all' } as const;
+
+/** The folders of `.raymond` that matter to the sandboxes of a run. */
+export interface SandboxPlaces {
+  readonly root: string;
+  /** The folder of all runs. */
+  readonly runs: string;
+  readonly run: string;
+  /** What the sandboxes of the run share, which no turn sees. */
+  readonly sandbox: string;
+}
 
 /** The layout of a `.raymond` folder. */
 export function layoutOf(root: string): FolderLayout {
@@ -89,6 +101,7 @@ export function layoutOf(root: string): FolderLayout {
     snapshotList: (id) => join(run(id), 'snapshots.jsonl'),
     sessionsFolder: (id) => join(run(id), 'sessions'),
     sealsFile: (id) => join(run(id), 'seals'),
+    sandboxPlaces: (id) => ({ root, runs, run: run(id), sandbox: join(run(id), 'sandbox') }),
     debugFolder: (id, startedAtMs) => join(root, 'debug', `${id}_${localStamp(startedAtMs)}`),
     tasksFolder: tasks,
     worktreesRoot: join(root, 'worktrees'),

@@ -45,6 +45,8 @@ export interface State extends Preference, StateSettings {
   readonly file: string;
   readonly kind: 'prompt' | 'script';
   readonly description: string | null;
+  /** True if its turns run in a sandbox, whatever the run says; absent if not. */
+  readonly sandbox?: boolean;
   readonly rules: Rules;
   /** The schema of its `<result>`; absent if it may be any text. */
   readonly resultSchema?: JsonSchema;

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { SandboxRequest } from './sandbox.ts';
 
 /** The environment variable that every process of a turn inherits, whatever session or group it moves to. */
 export const MARKER_VARIABLE = 'RAYMOND_TURN';
@@ -16,6 +17,8 @@ export interface ProcessCommand {
    * file `stdin` of the turn's folder.
    */
   readonly input?: 'none' | 'pipe';
+  /** Set if it runs in a sandbox. */
+  readonly sandbox?: SandboxRequest;
   /** An open file that the wrapper and the command inherit. */
   readonly inherited?: number | undefined;
   /** The whole environment; the turn's `RAYMOND_TURN` is in it when the command starts. */

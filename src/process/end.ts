@@ -64,7 +64,8 @@ async function signalAll(find: Find, signal: 'SIGINT' | 'SIGTERM', graceMs: numb
   const left = await repeatUntilGone(find, graceMs, (processes) => {
     for (const entry of processes) {
       const name = `${processKey(entry)} ${entry.program}`;
-      if (signalled.has(name)) continue;
+      // It reports the status of the command in the sandbox, which gets the signal itself.
+      if (signalled.has(name) || entry.program.startsWith('bwrap ')) continue;
       signalled.add(name);
       send(entry, signal);
       // A stopped process gets its signals only when it continues.

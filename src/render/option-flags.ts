@@ -25,6 +25,7 @@ function formatFlag(option: Option, options: Options): string | null {
   if (argument === undefined) return `${key} = ${value}`;
   if (value === true) return flag;
   if (value === false) return negation === undefined ? `no longer ${flag}` : flag.replace('--', '--no-');
+  if (typeof value === 'object') return value.map((each) => `${flag} ${quoteValue(each)}`).join(' ') || `no ${flag}`;
   return `${flag} ${quoteValue(String(value))}`;
 }
 

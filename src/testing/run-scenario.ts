@@ -66,7 +66,13 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
   };
   const observedEvents: Event[] = [];
   const location = { cwd: folder, env, observe: (event: Event) => void observedEvents.push(event) };
-  const options = { maxIterations: DEFAULT_MAX_ITERATIONS, ...spec.options, agent: `replay:${scenario.file}` };
+  // Canned answers need no sandbox, and tests run where there is none; a scenario may ask for one.
+  const options = {
+    maxIterations: DEFAULT_MAX_ITERATIONS,
+    sandbox: false,
+    ...spec.options,
+    agent: `replay:${scenario.file}`,
+  };
   const request = { options, runId: TEST_RUN_ID, ...(input !== null && { input }) };
 
   const watchdog = new RunWatchdog(sandbox);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { PromptTurn, ScriptTurn } from '../core/turns/due.ts';
+import { errorMessageOf, RaymondError } from '../errors.ts';
 import type { Failure, FailureKind } from '../language/failure.ts';
 import {
   MARKER_VARIABLE,
@@ -14,6 +15,7 @@ import { END_GRACE_MS, endTurn } from '../process/end.ts';
 import { findCommand, waitForEnd } from '../process/find.ts';
 import { lastWriteTimeMs } from '../process/lines.ts';
 import { turnMarker } from '../process/marker.ts';
+import type { SandboxRequest } from '../process/sandbox.ts';
 import { isRecordedUnable, turnFiles } from '../process/turn-files.ts';
 import { type ProcessEndCause, type SilenceLimits, supervise } from './supervise.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -69,7 +71,7 @@ export async function runTurn(
 
 /** Starts a command in this place, in the name of the run. */
 export async function startMarked(
-  { starter, presenceDescriptor, beforeStart }: TurnContext,
+  { starter, presenceDescriptor, beforeStart, sandboxes }: TurnContext,
   { dir, marker }: ProcessRef,
   command: ProcessCommand,
 ): Promise<StartedCommand | NotStarted> {
@@ -79,8 +81,26 @@ export async function startMarked(
     return { kind: 'not_started', message, obstacle: 'lasting' };
   }
   await beforeStart?.();
-  const env = { ...command.env, [MARKER_VARIABLE]: marker };
-  return starter.start(dir, { ...command, env, inherited: presenceDescriptor });
+  const confined = command.sandbox === undefined ? command : await confine(sandboxes, command, command.sandbox);
+  if ('kind' in confined) return confined;
+  const env = { ...confined.env, [MARKER_VARIABLE]: marker };
+  return starter.start(dir, { ...confined, env, inherited: presenceDescriptor });
+}
+
+/** Puts a command into its sandbox. Without one, it is not started at all. */
+async function confine(
+  sandboxes: TurnContext['sandboxes'],
+  command: ProcessCommand,
+  request: SandboxRequest,
+): Promise<ProcessCommand | NotStarted> {
+  try {
+    if (sandboxes === undefined) throw new Error('this turn needs a sandbox, and there is none here');
+    return await sandboxes.confine(command, request);
+  } catch (error) {
+    const hint = error instanceof RaymondError && error.hint !== undefined ? ` ${error.hint}` : '';
+    const message = `cannot start ${command.file}: ${errorMessageOf(error)}${hint}`;
+    return { kind: 'not_started', message, obstacle: 'lasting' };
+  }
 }
 
 /** Finds a turn that an earlier process of Raymond started, and waits for its end. Nothing is ever started twice. */

@@ -13,6 +13,7 @@ import { turnFiles } from '../process/turn-files.ts';
 import { scriptEnvironment } from './environment.ts';
 import { PrintReporter } from './print-reporter.ts';
 import { adoptTurn, mayTakeAgain, notRunFailure, type ProcessEnd, runTurn, type Supervision } from './process-turn.ts';
+import { sandboxRequest, warnOfRefusedHosts } from './sandbox/request.ts';
 import { reportScriptOutput } from './script-output.ts';
 import { answeredSignal, failedSignal } from './signals.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -64,6 +65,7 @@ export async function runScriptTurn(
   context: TurnContext,
   turn: ScriptTurn,
   adopted: boolean,
+  isBoxed = false,
 ): Promise<Answered | Failed> {
   const meta = await readTurnMeta(context, turn);
   let outputReported: Promise<unknown> = Promise.resolve();
@@ -80,7 +82,8 @@ export async function runScriptTurn(
   };
   const end = adopted
     ? await adoptTurn(context, turn, supervision)
-    : await runTurn(context, turn, scriptCommand(context, turn), supervision);
+    : await runTurn(context, turn, scriptCommand(context, turn, isBoxed), supervision);
+  warnOfRefusedHosts(context, turn);
   await outputReported;
   const { stdout, stderr } = turnFiles(context.folderOf(turn));
   const output = await prints.complete('stdout', stdout);
@@ -109,11 +112,12 @@ export async function runScriptTurn(
 
 const readTail = (file: string): Promise<string> => lastLines(file, MAX_TAIL_LINES, MAX_TAIL_BYTES);
 
-function scriptCommand(context: TurnContext, turn: ScriptTurn): ProcessCommand {
+function scriptCommand(context: TurnContext, turn: ScriptTurn, isBoxed: boolean): ProcessCommand {
   const dir = context.folderOf(turn);
   const [file, ...args] = interpreterCommand(context.scriptPath(turn.state) ?? unpackedPath(context, turn));
   const env = scriptEnvironment(context, turn, { result: join(dir, PAYLOAD_FILE), output: join(dir, OUTPUT_FILE) });
-  return { file, args, cwd: turn.cwd, input: 'none', env };
+  const sandbox = isBoxed ? { sandbox: sandboxRequest(turn) } : {};
+  return { file, args, cwd: turn.cwd, input: 'none', env, ...sandbox };
 }
 
 function interpreterCommand(script: string): [string, ...string[]] {

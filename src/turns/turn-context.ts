@@ -11,8 +11,9 @@ import type { PinnedCode } from '../language/pinned-code.ts';
 import type { State } from '../language/state.ts';
 import type { Scope } from '../language/state-names.ts';
 import type { Clock } from '../process/clock.ts';
-import type { Environment } from '../process/command.ts';
+import type { Environment, ProcessCommand } from '../process/command.ts';
 import type { CommandStarter } from '../process/ready-wrapper.ts';
+import type { SandboxRequest } from '../process/sandbox.ts';
 import type { OpenQuestions } from './open-questions.ts';
 import type { TurnEndings } from './turn-endings.ts';
 
@@ -42,6 +43,16 @@ export interface WorkflowPlace {
   readonly path: string;
   /** Null for a zip or a one-file workflow. */
   readonly files: readonly string[] | null;
+}
+
+/** Puts the commands of turns into sandboxes. */
+export interface TurnSandboxes {
+  /** Throws a RaymondError that says what to do if a turn could not have its sandbox. */
+  check(cwd: string, agent: string): Promise<void>;
+  /** The command that runs a command in its sandbox. */
+  confine(command: ProcessCommand, request: SandboxRequest): Promise<ProcessCommand>;
+  /** The hosts that the turns of an agent have asked for and not got, since this was last asked. */
+  takeRefused(agent: string): readonly string[];
 }
 
 /** Everything that the turns of one run share. It hides the workflow and the disk behind functions. */
@@ -89,6 +100,8 @@ export interface TurnContext {
   hear(turn: TurnRef, said: string): void;
   /** The exchange for quota reports of turns; left out where nobody needs it. */
   readonly quota?: QuotaExchange;
+  /** Puts commands into sandboxes; left out where no turn has one. */
+  readonly sandboxes?: TurnSandboxes;
   /** Called right before a process is started; throws if the run belongs to another process by now. */
   readonly beforeStart?: () => Promise<void>;
   /** Left out where conversations stay on their machine. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isSandboxed } from '../core/options/sandbox-options.ts';
 import type { Began, Signal, Unreadable, Unrecorded } from '../core/signals/signal.ts';
 import type { PromptTurn, ScriptTurn, SleepTurn, Turn } from '../core/turns/due.ts';
 import { EXIT, RaymondError } from '../errors.ts';
@@ -28,9 +29,18 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
   /** Agents whose turn was prepared by this process; any other turn on record was started by an earlier one. */
   const preparedAgents = new Set<string>();
   const takeWorktreeTurn = createWorktreeRunner(context);
+  /** Agents whose script, prepared by this process, runs in a sandbox. */
+  const boxedAgents = new Set<string>();
   const processRunner: ScriptRunner = {
-    prepare: (turn, state) => prepareScriptTurn(context, turn, state),
-    take: (turn, adopted) => runScriptTurn(context, turn, adopted),
+    async prepare(turn, state) {
+      boxedAgents.delete(turn.agent);
+      if (isSandboxed(context.options, state)) {
+        await context.sandboxes?.check(turn.cwd, turn.agent);
+        boxedAgents.add(turn.agent);
+      }
+      return prepareScriptTurn(context, turn, state);
+    },
+    take: (turn, adopted) => runScriptTurn(context, turn, adopted, boxedAgents.has(turn.agent)),
   };
   const runnerFor = (script: string): ScriptRunner => backend.scriptRunnerFor?.(script) ?? processRunner;
   const makeReady = async (turn: PromptTurn | ScriptTurn, state: State): Promise<readonly string[]> => {
@@ -57,7 +67,7 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
           const unrecorded = await findUnrecorded(context, turn);
           if (unrecorded !== undefined) return unrecorded;
         }
-        const state = await context.readState(turn.state, turn);
+        const state = await readTurnState(context, turn);
         await refuseUnfitResult(context, turn);
         const warnings = isHere ? await makeReady(turn, state) : [];
         const snapshot = (isHere ? await context.snapshots?.before(turn) : null) ?? null;
@@ -96,6 +106,14 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
 
     end: (agent) => context.endings.end(agent),
   };
+}
+
+/** The state of a turn. The evaluators of a sandboxed state are sandboxed, too: they read what it has written. */
+async function readTurnState({ readState }: TurnContext, turn: PromptTurn | ScriptTurn): Promise<State> {
+  const state = await readState(turn.state, turn);
+  if (turn.evaluates === null || state.sandbox === true) return state;
+  const { sandbox } = await readState(turn.evaluates.state);
+  return sandbox === true ? { ...state, sandbox } : state;
 }
 
 /** The rules of a state that is entered: its guards name files, so that no failure of it has to look for them. */

@@ -7,8 +7,9 @@ import type { Manifest } from '../workflow/manifest.ts';
 import type { WorkflowMember } from '../workflow/workflow-set.ts';
 
 /** The options of a run that its workflow's manifest sets, where nobody else does. */
-export const manifestOptions = ({ budgetMicros, variables, workspace }: Manifest): Partial<Options> => ({
+export const manifestOptions = ({ budgetMicros, variables, workspace, sandbox }: Manifest): Partial<Options> => ({
   ...(workspace !== null && { workspace }),
+  ...(sandbox && { sandbox }),
   ...(budgetMicros !== null && { budgetMicros }),
   ...(Object.keys(variables).length > 0 && { variables }),
 });

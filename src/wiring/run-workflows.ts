@@ -6,6 +6,7 @@ import type { Run } from '../core/run/run.ts';
 import { RaymondError } from '../errors.ts';
 import { sourceScope, type WorkflowSource, type WorkflowSourceFile } from '../graph/workflow-source.ts';
 import type { EnteredWorkflow, NamedWorkflow, NamedWorkflows } from '../language/named-workflows.ts';
+import type { State } from '../language/state.ts';
 import type { Scope } from '../language/state-names.ts';
 import type { TurnContext, WorkflowPlace } from '../turns/turn-context.ts';
 import { MANIFEST_FILE } from '../workflow/manifest.ts';
@@ -46,9 +47,10 @@ export function accessWorkflows(
   const environments = new Map<WorkflowMember, NodeJS.ProcessEnv>();
   return {
     async readState(file, use) {
-      if (use === undefined) return workflow.state(file);
-      const state = await guard.read({ ...use, state: file });
       const member = workflow.memberOf(file);
+      const within = (state: State): State => (member.manifest.sandbox ? { ...state, sandbox: true } : state);
+      if (use === undefined) return within(await workflow.state(file));
+      const state = within(await guard.read({ ...use, state: file }));
       await place(member);
       if (use.kind === 'script' && use.code !== undefined && member.location.kind !== 'folder')
         await guard.checkUnpacked(file, folderOf(member));

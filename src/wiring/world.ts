@@ -23,6 +23,7 @@ import { HistoryFile } from './history-file.ts';
 import { createAnswerSource, RequestHandler } from './request-handler.ts';
 import type { RunContext } from './run-context.ts';
 import { accessWorkflows } from './run-workflows.ts';
+import { needsSandbox } from './sandbox-check.ts';
 import { SettingsGuard } from './settings-guard.ts';
 import { SharedQuota } from './shared-quota.ts';
 import { worktreesFolderOf } from './worktrees-root.ts';
@@ -72,6 +73,21 @@ export async function createWorld(
     (options.snapshots ?? !isReplay(options)) && !runtime.isSandbox && !runtime.isGuest && runtime.home === null;
   const snapshotPlace = { repository: layout.snapshotsFolder, list: layout.snapshotList(id) };
   const snapshots = takesSnapshots ? new TurnSnapshots({ env, warn }, snapshotPlace, run) : null;
+  const folderLimits = findFolderLimits(run, layout, workflow, runtime.isSandbox);
+  const worktreeFolder = (agent: string): string => join(worktreesFolderOf(layout, run), agent);
+  const usesSandbox = needsSandbox(workflow, options);
+  const sandboxes = usesSandbox
+    ? new (await import('../turns/sandbox/sandboxes.ts')).Sandboxes({
+        ...folderLimits,
+        options,
+        env: context.env,
+        runMarker,
+        isResumed: run.seq > 0,
+        worktreeFolder,
+        raymond: layout.sandboxPlaces(id),
+      })
+    : null;
+  await sandboxes?.adopt();
   const turnContext: TurnContext = {
     ...control,
     openQuestions,
@@ -80,11 +96,12 @@ export async function createWorld(
     runMarker,
     starter,
     options,
-    ...findFolderLimits(run, layout, workflow, runtime.isSandbox),
+    ...folderLimits,
     env,
     clock,
     quota,
     beforeStart: lease.confirm,
+    ...(sandboxes !== null && { sandboxes }),
     ...(runtime.copies !== null && { copies: runtime.copies }),
     ...(runtime.idleLimit !== null && { idleLimit: runtime.idleLimit }),
     ...(snapshots !== null && { snapshots, sessionLinks: layout.sessionsFolder(id) }),
@@ -98,7 +115,8 @@ export async function createWorld(
     },
     hear: ({ agent }, said) => control.send({ kind: 'heard', at: clock.now(), about: { agent }, said }),
     ...workflows,
-    ...(!skipsPermissions(options) && { checkSettings: (turn) => settings.check(turn) }),
+    // What a sandboxed turn has written must not start programs outside of one.
+    ...((!skipsPermissions(options) || usesSandbox) && { checkSettings: (turn) => settings.check(turn) }),
     isDoubtful: lease.isDoubtful,
     presenceDescriptor: lease.presence ?? undefined,
     findBegunTurns: (turn) => findBegunTurns(layout, id, turn),
@@ -108,7 +126,7 @@ export async function createWorld(
     folderOf: (turn) => layout.turnFolder(id, turn),
     conversationsFolder: layout.conversationsFolder(id),
     conversationFolder: (opener) => layout.conversationFolder(id, opener),
-    worktreeFolder: (agent) => join(worktreesFolderOf(layout, run), agent),
+    worktreeFolder,
     makeWorkFolder: (path) => makePrivateFolder(path, false),
     writeResults: writeResultsFile,
     makeFolder: (turn, files) => createTurnFolder(layout, id, turn, files, runtime.storeOptions.durable),
@@ -155,6 +173,7 @@ export async function createWorld(
     starter.close();
     await backend.close?.();
     await snapshots?.close();
+    await sandboxes?.close();
     await quota.written;
     history?.write();
     debug?.flush();

@@ -11,6 +11,7 @@ import { readAllowedTransitions } from './allowed-transitions.ts';
 import { EVALUATOR_SCHEMA, readEvaluators } from './evaluators.ts';
 import { GUARD_KEYS, type GuardFrontmatter, NO_GUARD_FRONTMATTER } from './guard-keys.ts';
 import { readWrittenSchema } from './result-schema.ts';
+import { SANDBOX_VALUE } from './sandbox-keys.ts';
 import {
   ALLOWED_TRANSITIONS_SCHEMA,
   allowNull,
@@ -37,6 +38,7 @@ export interface Frontmatter extends Preference, StateSettings, GuardFrontmatter
   readonly policy: Policy;
   readonly forceImplicit: boolean;
   readonly repeatable: boolean;
+  readonly sandbox: boolean;
   readonly writtenSchema: WrittenSchema | null;
   /** The position of each entry of the policy. */
   readonly entries: readonly EntryPositions[];
@@ -59,6 +61,7 @@ export const EMPTY_FRONTMATTER: Frontmatter = {
   policy: [],
   forceImplicit: false,
   repeatable: false,
+  sandbox: false,
   ...NO_GUARD_FRONTMATTER,
   writtenSchema: null,
   entries: [],
@@ -129,8 +132,13 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
     },
   },
   backend: defineKey('The program that answers this prompt: claude.', BACKEND_VALUE, () => ({}), 'prompt'),
+  sandbox: defineKey(
+    'Runs the turns of this state in a sandbox: they change only their folders and reach only hosts that the user names.',
+    SANDBOX_VALUE,
+    (sandbox) => ({ sandbox }),
+  ),
   permission_mode: defineKey(
-    'The permission mode of Claude Code; what it would have to ask for is denied. The default is acceptEdits.',
+    'The permission mode of Claude Code; what it would have to ask for is denied. The default is acceptEdits, in a sandbox bypassPermissions.',
     wordType(['acceptEdits', 'plan', 'dontAsk']),
     (permissionMode) => ({ permissionMode }),
     'prompt',

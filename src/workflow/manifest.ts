@@ -17,6 +17,7 @@ import {
   type YamlField,
   type YamlValue,
 } from '../yaml/value.ts';
+import { HOST_LIST_VALUE, SANDBOX_VALUE } from './sandbox-keys.ts';
 import { ARGUMENT_TEXT_SCHEMA, allowNull, type FrontmatterValueSchema } from './value-schemas.ts';
 import {
   BACKEND_VALUE,
@@ -46,6 +47,10 @@ export interface Manifest {
   readonly requiresHumanInput: boolean | 'auto';
   /** The git repository that its runs work in a clone of, as the option `workspace` has it. */
   readonly workspace: string | null;
+  /** True if all its turns run in a sandbox. */
+  readonly sandbox: boolean;
+  /** The hosts that it needs in a sandbox: the user decides which of them it reaches. */
+  readonly hosts: readonly string[];
 }
 
 /** A workflow's description of its input. */
@@ -78,6 +83,8 @@ export const EMPTY_MANIFEST: Manifest = {
   variables: {},
   requiresHumanInput: false,
   workspace: null,
+  sandbox: false,
+  hosts: [],
 };
 
 /** One key of a manifest, or of a mapping in it: what it is for, the values that it takes, and how one is read. */
@@ -240,6 +247,16 @@ export const MANIFEST_KEYS: ManifestKeys<Manifest> = {
     'Whether it needs answers from people, so that --on-ask fail is refused at the start; auto: if a state permits <ask>, or a workflow that it calls needs them.',
     BOOLEAN_OR_AUTO_VALUE,
     (requiresHumanInput) => ({ requiresHumanInput }),
+  ),
+  sandbox: manifestKey(
+    'Runs all turns of this workflow in a sandbox: they change only their folders and reach only hosts that the user names.',
+    SANDBOX_VALUE,
+    (sandbox) => ({ sandbox }),
+  ),
+  hosts: manifestKey(
+    'The hosts that it needs in a sandbox; a run that may not reach them is refused, with the flags that permit it.',
+    HOST_LIST_VALUE,
+    (hosts) => ({ hosts }),
   ),
   backend: manifestKey('The program that answers its prompts: claude.', BACKEND_VALUE, () => ({})),
 };

@@ -37,7 +37,7 @@ export const positionsOf = ({
 
 /** Puts a state together from its settings and its text. */
 export function buildState(file: string, kind: State['kind'], frontmatter: Frontmatter, text: string): State {
-  const { policy, maxVisits, forceImplicit, repeatable, evaluators, writtenSchema } = frontmatter;
+  const { policy, maxVisits, forceImplicit, repeatable, sandbox, evaluators, writtenSchema } = frontmatter;
   const guards = buildGuards(frontmatter);
   const rules = {
     policy,
@@ -53,7 +53,8 @@ export function buildState(file: string, kind: State['kind'], frontmatter: Front
   const settings = { timeoutMs, permissionMode, allowedTools, disallowedTools, appendSystemPrompt };
   // One that stands in a file is read later.
   const resultSchema = isJsonSchema(writtenSchema?.value) ? { resultSchema: writtenSchema.value } : {};
-  return { file, kind, model, effort, ...settings, description, ...resultSchema, rules, text };
+  const box = sandbox ? { sandbox } : {};
+  return { file, kind, model, effort, ...settings, ...box, description, ...resultSchema, rules, text };
 }
 
 /** Lists everything wrong with a file, by itself and in the workflow that it is part of, in the order of its lines. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createScrubber, isSecretName, SECRET_MASK } from '../../src/app/record/scrub.ts';
+import { createScrubber, SECRET_MASK } from '../../src/app/record/scrub.ts';
+import { isSecretName } from '../../src/language/secret-names.ts';
 
 const ENV = {
   MY_API_KEY: 'correct-horse-battery',

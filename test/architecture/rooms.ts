@@ -87,6 +87,7 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
     'remove-below.ts': withIo(['errors.ts', 'git-repository.ts']),
     'deadline.ts': withIo(['package-files.ts']),
     'thread.ts': withIo(['patterns', 'schema', 'drawing', 'deadline.ts']),
+    'proxy.ts': withIo(['turns']),
     'package-files.ts': withIo([]),
   }),
 );

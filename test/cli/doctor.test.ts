@@ -78,6 +78,7 @@ describe('the doctor', () => {
       'Claude Code',
       'bash',
       'git',
+      'sandbox',
       'config',
       '.raymond',
       'disk',

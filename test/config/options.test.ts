@@ -28,7 +28,7 @@ describe('the table of options', () => {
 
   test.each(OPTIONS)('writes the default of $key so that it can be read again', ({ name, type }) => {
     const written = type.format(DEFAULT_OPTIONS[name]);
-    if (written !== null) expect(type.parse(written)).toBe(DEFAULT_OPTIONS[name]);
+    if (written !== null) expect(type.parse(written)).toStrictEqual(DEFAULT_OPTIONS[name]);
   });
 
   test.each(OPTIONS.filter(({ whenOmitted }) => whenOmitted !== undefined))(

@@ -14,6 +14,8 @@ default_budget: 2.5
 working_directory: sub
 environment: { A: "\${B}", N: 1.50 }
 vars: { lang: English, n: 3 }
+sandbox: true
+hosts: [registry.npmjs.org, 'localhost:5432']
 `;
 
 const opened = (manifest: string) => openWorkflow(folder({ 'START.md': 'Go.', 'workflow.yaml': manifest }), 'unix');
@@ -36,6 +38,8 @@ describe('a manifest', () => {
         environment: { A: '${B}', N: '1.50' },
         variables: { lang: 'English', n: '3' },
         requiresHumanInput: false,
+        sandbox: true,
+        hosts: ['registry.npmjs.org', 'localhost:5432'],
       });
     }
   });

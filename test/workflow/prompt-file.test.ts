@@ -52,6 +52,7 @@ effort: HIGH
 timeout: 1.5
 max_visits: 3
 permission_mode: plan
+sandbox: true
 allowed_tools: [Read, "Bash(git *)"]
 disallowed_tools: Write
 append_system_prompt: |
@@ -64,6 +65,7 @@ description: The start`;
       writtenSchema: null,
       forceImplicit: false,
       repeatable: false,
+      sandbox: true,
       retry: null,
       on: {},
       maxVisitsPer: null,
@@ -90,7 +92,7 @@ description: The start`;
     const names = Object.keys(EMPTY_FRONTMATTER).length;
     const yaml = `allowed_transitions:\nmodel: ~\neffort: null\ntimeout:\nmax_visits:\npermission_mode:
 allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_implicit:\ndescription:\nretry:\non:\nmax_visits_per:\nstuck_after:\nstuck_files:\nresult_schema:`;
-    expect(names).toBe(21);
+    expect(names).toBe(22);
     expect(keys(yaml)).toMatchObject({ frontmatter: EMPTY_FRONTMATTER, body: 'body', findings: [] });
   });
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { DEFAULT_OPTIONS, mergeOptions, OPTIONS, type Options, overlayOptions } from '../../core/options/options.ts';
+import { choosePermissionMode, isSandboxed, SANDBOXED_MODE } from '../../core/options/sandbox-options.ts';
 import { resolveWorkspace } from '../../core/run/workspace.ts';
 import { currentUid } from '../../disk/files.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
@@ -52,25 +53,21 @@ export function checkClaudeValues(options: Partial<Options>): readonly string[] 
   });
 }
 
-const SKIP_ALL = 'bypassPermissions';
-
 /** Explains before a run, and not in its first turn, that Claude Code lets root skip permissions only in a sandbox. */
 export function refuseSkippingAsRoot(
   { source }: Pick<Workflow, 'source'>,
-  { agent, skipPermissions, permissionMode }: Options,
+  options: Options,
   env: NodeJS.ProcessEnv,
   uid = currentUid(),
 ): void {
-  if (uid !== 0 || agent !== 'claude' || env.IS_SANDBOX === '1' || env.CLAUDE_CODE_BUBBLEWRAP) return;
-  const skipsByDefault = skipPermissions || permissionMode === SKIP_ALL;
+  if (uid !== 0 || options.agent !== 'claude' || env.IS_SANDBOX === '1' || env.CLAUDE_CODE_BUBBLEWRAP) return;
   const refused = source.files.find((file) => {
     if (file.kind !== 'state' || !isPrompt(file.file)) return false;
-    const { permissionMode: ownMode } = file.state;
-    return ownMode === null ? skipsByDefault : ownMode === SKIP_ALL;
+    return !isSandboxed(options, file.state) && choosePermissionMode(options, file.state) === SANDBOXED_MODE;
   });
   if (refused === undefined) return;
   throw new RaymondError(`Claude Code does not let root skip permissions, as ${refused.file} would`, {
     exitCode: EXIT.usage,
-    hint: 'Run Raymond as another user. In a container that you can afford to lose, set IS_SANDBOX=1.',
+    hint: 'Use --sandbox, or run Raymond as another user. In a container that you can afford to lose, set IS_SANDBOX=1.',
   });
 }

@@ -41,4 +41,8 @@ export const errorResult = (message: string, remedy: string): HealthCheckResult 
   remedy,
 });
 /** A check that was not made. */
-export const skippedResult = (message: string): HealthCheckResult => ({ level: 'skipped', message });
+export const skippedResult = (message: string, remedy?: string): HealthCheckResult => ({
+  level: 'skipped',
+  message,
+  ...(remedy !== undefined && remedy !== '' && { remedy }),
+});

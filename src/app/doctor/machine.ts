@@ -1,15 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import { errorCodeOf } from '../../errors.ts';
+import { errorCodeOf, RaymondError } from '../../errors.ts';
 import { findGitPlace } from '../../git-repository.ts';
 import { firstLine } from '../../language/text/text.ts';
 import { execProgram } from '../../process/exec-program.ts';
+import { findSandbox } from '../../process/sandbox.ts';
 import {
   type ClaudeVersion,
   formatClaudeVersion,
   isAtLeast,
   parseClaudeVersion,
 } from '../../turns/claude/find-claude.ts';
-import { errorResult, type HealthCheck, okResult, warningResult } from './check.ts';
+import { checkSandbox } from '../../turns/sandbox/check.ts';
+import { errorResult, type HealthCheck, okResult, skippedResult, warningResult } from './check.ts';
 
 const MIN_NODE_VERSION: ClaudeVersion = [20, 19, 0];
 const BASH_PATH = '/bin/bash';
@@ -63,6 +65,19 @@ export const checkGit: HealthCheck = async (context) => {
     `${name}; this folder is in no repository`,
     'In one, you can see and take back what agents change: git init',
   );
+};
+
+/** Checks that turns can run in a sandbox. It is an error only where the config asks for one. */
+export const checkSandboxHere: HealthCheck = async ({ cwd, env, options }) => {
+  try {
+    const { bubblewrap, socat } = await findSandbox(env);
+    if (options.sandbox === true) await checkSandbox(cwd, options, env);
+    return okResult(`${bubblewrap} with ${socat}`);
+  } catch (error) {
+    if (!(error instanceof RaymondError)) throw error;
+    const judge = options.sandbox === true ? errorResult : skippedResult;
+    return judge(`--sandbox does not work: ${error.message}`, error.hint ?? '');
+  }
 };
 
 const MIN_OPEN_FILES = 1_024;

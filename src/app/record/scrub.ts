@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { isSecretName } from '../../language/secret-names.ts';
 
 /** The texts that must not appear in a recording. */
 export interface ScrubOptions {
@@ -100,11 +101,5 @@ function secretValues(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 const MIN_SECRET_LENGTH = 8;
-
-/** True if a variable has the name of a secret. */
-export const isSecretName = (name: string): boolean =>
-  /(^|[_-])(key|token|secret|passw(or)?d|passphrase|credentials?)([_-]|$)/i.test(
-    name.replace(/([a-z])([A-Z])/g, '$1_$2'),
-  );
 
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -50,8 +50,10 @@ export interface TrustRule<Kept> {
 
 /** One option of a run: everything that is known about it, except what it does. */
 export interface OptionRow<Kept> {
-  /** Its key in config.toml and in scenarios. Its flag is the same with dashes. */
+  /** Its key in config.toml and in scenarios. Its flag is the same with dashes, unless it has one of its own. */
   readonly key: string;
+  /** The flag of a list, which names one entry and may be repeated. */
+  readonly flag?: string;
   readonly type: OptionType<Kept>;
   readonly default: NoInfer<Kept>;
   /** The default in words, if the default is null because something else decides then. */
@@ -64,8 +66,11 @@ export interface OptionRow<Kept> {
   readonly argument?: string;
   /** The help of its flag `--no-…`. A switch without this has no such flag. */
   readonly negation?: string;
-  /** False if it belongs to single runs and cannot stand under [raymond] in config.toml. */
-  readonly config?: false;
+  /**
+   * False if it belongs to single runs and cannot stand under [raymond] in config.toml; `on` for a switch that is only switched on
+   * there: no file takes back what another one wants.
+   */
+  readonly config?: false | 'on';
   /** Set if a stranger's config file could do harm with it: it runs programs or widens what agents may do. */
   readonly trust?: TrustRule<NoInfer<Kept>>;
   /** Set if scenarios may have it: written by their author only, or also by the recording of a run. */

@@ -34,6 +34,15 @@ import {
   optionalWord,
   VARIABLES,
 } from './option-types.ts';
+import {
+  SANDBOX_ENV_OPTION,
+  SANDBOX_HOSTS_OPTION,
+  SANDBOX_OPTION,
+  SANDBOX_READ_OPTION,
+  SANDBOX_WRITE_OPTION,
+  SANDBOXED_MODE,
+  USUAL_MODE,
+} from './sandbox-options.ts';
 
 /** Checks a row, and keeps the type of its values. */
 const option = <Kept>(row: OptionRow<Kept>): OptionRow<Kept> => row;
@@ -186,15 +195,17 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'what a <reset> does to the callers: "keep" them, or "clear" them unless it says stack="keep"',
   }),
-  /** The permission mode of Claude Code, if the state sets none. */
-  permissionMode: option({
+  /** The permission mode of Claude Code, if the state sets none; null for the usual one. */
+  permissionMode: option<string | null>({
     key: 'permission_mode',
-    type: knownWord(PERMISSION_MODES, findPermissionModeProblem),
-    default: 'acceptEdits',
+    type: { ...knownWord(PERMISSION_MODES, findPermissionModeProblem), nullable: true },
+    default: null,
+    whenOmitted: `${USUAL_MODE}, in a sandbox ${SANDBOXED_MODE}`,
+    example: USUAL_MODE,
     argument: '<mode>',
     trust: {
       effect: 'lets Claude Code do more than the default mode',
-      isNeededFor: (mode) => !NARROW_PERMISSION_MODES.includes(mode),
+      isNeededFor: (mode) => mode !== null && !NARROW_PERMISSION_MODES.includes(mode),
     },
     help: 'the permission mode where the state sets none: acceptEdits, plan or dontAsk; what needs approval is denied',
   }),
@@ -208,6 +219,12 @@ export const OPTION_TABLE = {
     help: 'let Claude Code do anything without asking; only for machines you can afford to lose',
     negation: 'take that back',
   }),
+  /** True to run turns in a sandbox, false to run none in one; null leaves it to the workflow. */
+  sandbox: SANDBOX_OPTION,
+  sandboxHosts: SANDBOX_HOSTS_OPTION,
+  sandboxWrite: SANDBOX_WRITE_OPTION,
+  sandboxRead: SANDBOX_READ_OPTION,
+  sandboxEnv: SANDBOX_ENV_OPTION,
   /** Folders, as globs, to which the answers of prompts may change besides the usual ones. */
   allowCd: ALLOW_CD_OPTION,
   /** True if agents may change the files of the workflows that they run. */
@@ -276,30 +293,37 @@ export const OPTIONS: readonly Option[] = (Object.keys(OPTION_TABLE) as OptionNa
 }));
 
 /** The flag of an option; that of a switch may also stand with `--no-`. */
-export const flagOf = ({ key }: Pick<Option, 'key'>): string => `--${key.replaceAll('_', '-')}`;
+export const flagOf = ({ key, flag }: Pick<Option, 'key' | 'flag'>): string => flag ?? `--${key.replaceAll('_', '-')}`;
 
 /** The options of a run for which nothing was chosen. */
 export const DEFAULT_OPTIONS = Object.fromEntries(OPTIONS.map((row) => [row.name, row.default])) as Options;
 
-/** Options with some of them changed; variables are changed one by one. A limit of nothing is no limit. */
+/** Options with some of them changed; variables are changed one by one, hosts are added. A limit of nothing is no limit. */
 export function mergeOptions(options: Options, changes: Partial<Options>): Options {
-  const merged = { ...options, ...changes, variables: { ...options.variables, ...changes.variables } };
+  const variables = { ...options.variables, ...changes.variables };
+  const merged = { ...options, ...changes, variables, sandboxHosts: addHosts(options, changes) };
   const limits = ZERO_IS_NO_LIMIT.filter((name) => merged[name] === 0).map((name) => [name, null]);
   return { ...merged, ...Object.fromEntries(limits) };
 }
 
+const addHosts = (lower: Partial<Options>, upper: Partial<Options>): readonly string[] => [
+  ...new Set([...(lower.sandboxHosts ?? []), ...(upper.sandboxHosts ?? [])]),
+];
+
 /**
- * Puts what one source of options says over what another says: variables one by one. To name a permission mode takes
+ * Puts what one source of options says over what another says: variables one by one, and hosts after each other. To name a permission mode takes
  * back the permission for everything.
  */
 export function overlayOptions(lower: Partial<Options>, upper: Partial<Options>): Partial<Options> {
   const takesBack = upper.permissionMode !== undefined && lower.skipPermissions === true;
   const variables = { ...lower.variables, ...upper.variables };
+  const sandboxHosts = addHosts(lower, upper);
   return {
     ...lower,
     ...(takesBack && { skipPermissions: false }),
     ...upper,
     ...(Object.keys(variables).length > 0 && { variables }),
+    ...(sandboxHosts.length > 0 && { sandboxHosts }),
   };
 }
 

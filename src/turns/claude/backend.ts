@@ -1,5 +1,6 @@
 import type { TurnMessage } from '../../conversations/conversation.ts';
 import { ConversationTurns } from '../../conversations/take-turn.ts';
+import { isSandboxed } from '../../core/options/sandbox-options.ts';
 import type { SessionUse } from '../../core/run/agent.ts';
 import type { Run } from '../../core/run/run.ts';
 import type { Answered, Failed } from '../../core/signals/signal.ts';
@@ -12,6 +13,7 @@ import { turnMarker } from '../../process/marker.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
 import { adoptTurn, mayTakeAgain, notRunFailure, type ProcessEnd, runTurn, type Supervision } from '../process-turn.ts';
+import { warnOfRefusedHosts } from '../sandbox/request.ts';
 import { answeredSignal, failedSignal } from '../signals.ts';
 import type { TurnContext } from '../turn-context.ts';
 import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from '../turn-meta.ts';
@@ -73,7 +75,9 @@ export class ClaudeBackend implements Backend {
   }
 
   async prepare(turn: PromptTurn, state: State): Promise<readonly string[]> {
-    await this.context.checkSettings?.(turn);
+    // What runs in a sandbox may start programs that a turn has named.
+    if (isSandboxed(this.context.options, state)) await this.context.sandboxes?.check(turn.cwd, turn.agent);
+    else await this.context.checkSettings?.(turn);
     const claude = await this.findClaude();
     const { stdin, warnings } = renderPrompt(turn, state.text);
     const { options } = this.context;
@@ -106,6 +110,7 @@ export class ClaudeBackend implements Backend {
     const supervision = { timeoutMs: meta.timeoutMs, hopeless, overspent, grace };
     const taken = { turn, session, reading, supervision };
     const ended = await (adopted ? this.adopt(taken) : this.begin(taken));
+    warnOfRefusedHosts(this.context, turn);
     const signal = await this.toSignal(taken, ended, describeTimeout(meta));
     const { model } = reading.transcript;
     const reported = model !== null && meta.namesModel === false ? { model } : {};

@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { choosePermissionMode } from '../../core/options/sandbox-options.ts';
 import type { PromptTurn } from '../../core/turns/due.ts';
 import { isWithin } from '../../git-repository.ts';
 import { PACKAGE_FOLDERS } from '../../language/pinned-code.ts';
@@ -37,7 +38,7 @@ const WHOLE_SHELL = /^Bash(?:$|\((?:\*|:\*)\)$)/;
 
 type Limits = Pick<TurnContext, 'ownFiles' | 'workflowPlaces' | 'startFolder' | 'options' | 'env'>;
 type Place = Pick<PromptTurn, 'cwd' | 'taskFolder' | 'runFolder'>;
-type Permissions = Pick<State, 'permissionMode' | 'allowedTools' | 'disallowedTools'>;
+type Permissions = Pick<State, 'permissionMode' | 'allowedTools' | 'disallowedTools' | 'sandbox'>;
 
 /**
  * The rules of Claude Code that keep an agent from writing to Raymond's files, to its workflow and, unless it has a whole
@@ -45,8 +46,7 @@ type Permissions = Pick<State, 'permissionMode' | 'allowedTools' | 'disallowedTo
  * lead, and to the targets of shell commands that it can read. See docs/security.md.
  */
 export function findDeniedTools(limits: Limits, turn: Place, state: Permissions): readonly string[] {
-  const mode =
-    state.permissionMode ?? (limits.options.skipPermissions ? 'bypassPermissions' : limits.options.permissionMode);
+  const mode = choosePermissionMode(limits.options, state);
   const permitsShell =
     mode === 'bypassPermissions' || (state.allowedTools ?? []).some((tool) => WHOLE_SHELL.test(tool));
   const hasShell = permitsShell && !(state.disallowedTools ?? []).some((tool) => WHOLE_SHELL.test(tool));

@@ -10,7 +10,7 @@ import { type ClaudeVersion, isAtLeast } from './find-claude.ts';
 /** Everything that the arguments of one call of Claude Code depend on. */
 export interface ClaudeCall extends Preference {
   readonly session: SessionUse;
-  /** The mode of the whole run; that of the state goes before it and before `skipPermissions`. */
+  /** The mode of this state; `skipPermissions` goes before that of the run. */
   readonly permissionMode: string;
   readonly skipPermissions: boolean;
   readonly budgetMicros: number | null;
@@ -21,6 +21,8 @@ export interface ClaudeCall extends Preference {
   readonly denied?: readonly string[];
   /** True if it stays open and takes one prompt after the other, as lines of JSON. */
   readonly staysOpen?: boolean;
+  /** True if it runs in a sandbox of ours, in which its own does not work. */
+  readonly isSandboxed?: boolean;
   /** The version of Claude Code, if it is known. */
   readonly version: ClaudeVersion | null;
 }
@@ -29,7 +31,10 @@ export interface ClaudeCall extends Preference {
 const KEEPS_SYSTEM_PROMPT_SINCE: ClaudeVersion = [2, 1, 257];
 
 /** The user may have installed Raymond's own plugin: with it, runs would start runs. */
-const WITHOUT_OWN_PLUGIN = '{"enabledPlugins":{"raymond@raymond":false}}';
+const WITHOUT_OWN_PLUGIN = { enabledPlugins: { 'raymond@raymond': false } };
+
+const settingsOf = ({ isSandboxed }: ClaudeCall): string =>
+  JSON.stringify({ ...WITHOUT_OWN_PLUGIN, ...(isSandboxed === true && { sandbox: { enabled: false } }) });
 
 /**
  * The arguments of Claude Code for one turn, or for several in one conversation. Prompts are not among them: they are passed by
@@ -43,7 +48,7 @@ export function claudeArguments(call: ClaudeCall): readonly string[] {
     'stream-json',
     '--verbose',
     '--settings',
-    WITHOUT_OWN_PLUGIN,
+    settingsOf(call),
     ...(call.staysOpen === true ? ['--input-format', 'stream-json', '--replay-user-messages'] : []),
     ...sessionArguments(call.session),
     ...optionArguments('--model', model),

@@ -8,6 +8,7 @@ import type {
   PlannedTurn,
 } from '../../conversations/protocol.ts';
 import type { TurnLocator } from '../../conversations/records.ts';
+import { isSandboxed } from '../../core/options/sandbox-options.ts';
 import type { SessionUse } from '../../core/run/agent.ts';
 import type { PromptTurn } from '../../core/turns/due.ts';
 import type { NotStarted, ProcessRef } from '../../process/command.ts';
@@ -85,8 +86,8 @@ export class ClaudeProtocol implements ConversationProtocol<AskedTurn, EndedTurn
 
   private async plan(turn: PromptTurn, session: SessionUse): Promise<PlannedTurn | null> {
     const { context } = this;
-    await context.checkSettings?.(turn);
     const state = await context.readState(turn.state, turn);
+    if (!isSandboxed(context.options, state)) await context.checkSettings?.(turn);
     const claude = await this.findClaude();
     const command = buildClaudeCommand({ context, claude, turn, session, state, staysOpen: true });
     return this.canStayOpen(command) ? { turn, session, command } : null;

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_OPTIONS } from '../../../src/core/options/options.ts';
 import { type ClaudeCall, claudeArguments, escapePrompt, renderPrompt } from '../../../src/turns/claude/invocation.ts';
 
 const SETTINGS = {
@@ -13,7 +12,7 @@ const CALL: ClaudeCall = {
   session: { kind: 'new', id: 'V' },
   model: null,
   effort: null,
-  permissionMode: DEFAULT_OPTIONS.permissionMode,
+  permissionMode: 'acceptEdits',
   skipPermissions: false,
   budgetMicros: null,
   folders: [],
