@@ -33,7 +33,7 @@ export function parseHostRule(text: string): HostRule | undefined {
 }
 
 /** True if a name means this machine wherever it is looked up. */
-export const isLoopbackName = (name: string): boolean =>
+const isLoopbackName = (name: string): boolean =>
   /^(?:localhost|(?:.*\.)localhost|127(?:\.\d+){0,3}|0(?:\.0){0,3})$/.test(name.toLowerCase().replace(/\.$/, ''));
 
 /** The ports of this machine that these rules name: a turn reaches them under the same number. */

@@ -160,7 +160,7 @@ const REFUSALS: readonly (readonly [said: RegExp, reason: string, remedy: string
 const INSTALL = 'Install it: `apt-get install bubblewrap socat`, or the packages of the same names elsewhere.';
 
 /** Explains why there is no sandbox on this machine. */
-export class NoSandboxError extends RaymondError {
+class NoSandboxError extends RaymondError {
   constructor(reason: string, hint: string) {
     super(`there is no sandbox here: ${reason}`, { exitCode: EXIT.usage, hint });
   }

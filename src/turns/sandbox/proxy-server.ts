@@ -32,7 +32,7 @@ export interface ProxyOrders {
 }
 
 /** The kinds of turns, each with a door of its own. */
-export const DOORS = ['prompt', 'script'] as const;
+const DOORS = ['prompt', 'script'] as const;
 
 /** A host that a sandboxed turn asked for and did not get. */
 export interface RefusedHost {
