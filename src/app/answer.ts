@@ -9,7 +9,7 @@ import { putAnswer, type Uploads } from '../storage/answers.ts';
 import type { FoundRequest } from '../storage/requests.ts';
 import type { RunStorage } from '../storage/storage.ts';
 import { describeAnswerer } from '../wiring/answerer.ts';
-import { AnswerRefused, type HandedFiles, refuseFiles } from '../wiring/handed-files.ts';
+import { AnswerRefused, type HandedFiles, readAnswerText, refuseFiles } from '../wiring/handed-files.ts';
 import { findQuestion, overError } from './questions.ts';
 
 /** An answer as a person gives it. */
@@ -73,8 +73,9 @@ async function giveAnswer(
     );
   // An agent that was interrupted continues where it was if the answer is empty.
   if (phase.interrupted === undefined && text.trim() === '' && files.length === 0) throw emptyError();
+  const chosen = readAnswerText(question, text, files.length > 0);
   refuseFiles(question.uploads, files);
-  const given = { ask, text, by: describeAnswerer(env), answeredAt: now };
+  const given = { ask, text: chosen, by: describeAnswerer(env), answeredAt: now };
   if (await withFilesOnDisk(files, (uploads) => putAnswer(storage, id, given, uploads)))
     return { run: id, ask, isLive: observedStatus === 'running' };
   throw overError(id, ask, describeEnd(await storage.inbox.find(id, ask)));

@@ -98,6 +98,7 @@ export const createQuestionFields = (question: Question, untilMs: number | null)
   timeout_next: question.timeoutNext,
   display_files: question.displayFiles,
   uploads: question.uploads && createUploadsDocument(question.uploads),
+  choices: question.choices,
 });
 
 const FIELDS: { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind: Kind }>) => EventFields<Kind> } = {

@@ -131,6 +131,7 @@ export const QUESTION_FIELDS = {
   timeout_next: TEXT_OR_NULL,
   display_files: z.array(z.object({ path: z.string(), label: TEXT_OR_NULL })),
   uploads: UPLOADS.nullable(),
+  choices: z.object({ labels: TEXT_LIST, other: z.boolean(), many: z.boolean() }).nullable(),
 };
 
 /** The fields of a transition that all documents have. */

@@ -1,3 +1,4 @@
+import { type Choices, choicesValueProblem } from './choices.ts';
 import { parseDurationMs } from './text/duration.ts';
 
 /** A file that is shown with a question, from the task folder on. */
@@ -29,6 +30,8 @@ export interface Question {
   readonly displayFiles: readonly DisplayFile[];
   /** Null if the question is not about files. */
   readonly uploads: UploadRules | null;
+  /** Null if any text is an answer. */
+  readonly choices: Choices | null;
 }
 
 /** An answer and its author. */
@@ -108,13 +111,13 @@ export function uploadProblem(attributes: Attributes): string | undefined {
 export const openUploadProblem = (attributes: Attributes): string | undefined =>
   uploadProblem({ ...attributes, upload_bucket: attributes.upload_bucket ?? 'true' });
 
-/** Explains why an attribute of a question about files cannot have this value; undefined if it can. */
-export const askFilesProblem = (name: string, value: string): string | undefined =>
+/** Explains why an attribute of a question cannot have this value; undefined if it can. */
+export const askValueProblem = (name: string, value: string): string | undefined =>
   name === 'display_files'
     ? readDisplayFiles(value)
         .map(displayFileProblem)
         .find((problem) => problem !== undefined)
-    : uploadValueProblem(name, value);
+    : (choicesValueProblem(name, value) ?? uploadValueProblem(name, value));
 
 /** Explains why an attribute about files from the person cannot have this value; undefined if it can. */
 function uploadValueProblem(name: string, value: string): string | undefined {

@@ -2,7 +2,9 @@ import type { Agent, Phase } from '../core/run/agent.ts';
 import type { Run } from '../core/run/run.ts';
 import { workFoldersOf } from '../core/run/work-folders.ts';
 import type { Question } from '../language/ask.ts';
+import type { Choices } from '../language/choices.ts';
 import { formatClock, quoteShellArgument } from './format.ts';
+import { sanitizeLine } from './sanitize.ts';
 
 /** An agent that waits for the answer of a person. */
 export type AskingAgent = Agent & { readonly phase: Extract<Phase, { kind: 'asking' }> };
@@ -20,12 +22,22 @@ export const findDisplayFolder = (run: Run, agent: Agent): string | null => work
 export function formatAnswerCommand(
   run: string,
   ask: string,
-  { uploads }: Pick<Question, 'uploads'>,
+  { uploads, choices }: Pick<Question, 'uploads' | 'choices'>,
   resumes = false,
 ): string {
   const files = (uploads?.slots ?? []).map(({ name }) => ` --upload ${quoteShellArgument(`${name}=PATH`)}`).join('');
-  return `raymond answer ${run} ${ask} "TEXT"${files}${resumes ? ' --resume' : ''}`;
+  return `raymond answer ${run} ${ask} "${choices === null || choices.other ? 'TEXT' : 'CHOICE'}"${files}${resumes ? ' --resume' : ''}`;
 }
+
+/** A line for each choice of a question, with the number that chooses it. */
+export const listChoiceLines = (choices: Choices | null): readonly string[] =>
+  choices === null
+    ? []
+    : [
+        ...choices.labels.map((label, at) => `${at + 1} ${sanitizeLine(label)}`),
+        ...(choices.many ? ['(several may be chosen)'] : []),
+        ...(choices.other ? ['(or any text)'] : []),
+      ];
 
 const MAX_COMMANDS = 3;
 

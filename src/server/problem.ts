@@ -84,6 +84,7 @@ const EMPTY_ANSWER: RequestFault = { path: 'body.text', message: 'it is empty' }
 
 const REFUSED_ANSWER: Readonly<Record<AnswerRefused['reason'], number>> = {
   empty: 422,
+  wrong_choice: 422,
   wrong_files: 422,
   too_large: 413,
   over: 409,

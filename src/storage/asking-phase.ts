@@ -22,6 +22,11 @@ const question = z.strictObject({
       mime: z.array(text),
     })
     .nullable(),
+  // Questions of earlier versions have none.
+  choices: z
+    .strictObject({ labels: z.array(text), other: z.boolean(), many: z.boolean() })
+    .nullable()
+    .default(null),
 });
 
 const followedTag = z.strictObject({

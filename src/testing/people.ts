@@ -6,6 +6,7 @@ import type { Signal } from '../core/signals/signal.ts';
 import type { AskTurn } from '../core/turns/ask-turn.ts';
 import type { FolderLayout } from '../disk/layout.ts';
 import { findHandedFilesProblem } from '../language/ask.ts';
+import { chooseAnswer } from '../language/choices.ts';
 import { listAskingAgents } from '../render/questions.ts';
 import { type AsksByState, choosePersonAnswer, type PersonAnswer } from '../scenario/asks.ts';
 import { putAnswer } from '../storage/answers.ts';
@@ -14,7 +15,7 @@ import { createAnswerSource } from '../wiring/request-handler.ts';
 import { openFileRequests } from '../wiring/run-context.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-type AskRef = Pick<AskTurn, 'agent' | 'state' | 'ask' | 'untilMs' | 'uploads'>;
+type AskRef = Pick<AskTurn, 'agent' | 'state' | 'ask' | 'untilMs' | 'uploads' | 'choices'>;
 
 /** How a question of a test ends, and when by the virtual clock; null as `answer` if its time is over then. */
 interface PlannedEnd {
@@ -62,7 +63,7 @@ export class People {
   /** Answers what a run that has ended asks, the earliest first; when that was, or null if nobody answers any more. */
   async answerNext(run: Run): Promise<number | null> {
     const planned = listAskingAgents(run).flatMap(({ id, state, phase: { ask, askedAt, untilMs, question } }) => {
-      const turn = { agent: id, state, ask, untilMs, uploads: question.uploads };
+      const turn = { agent: id, state, ask, untilMs, uploads: question.uploads, choices: question.choices };
       const end = this.plan(turn, askedAt);
       return end === null ? [] : [{ ask, ...end }];
     });
@@ -78,7 +79,7 @@ export class People {
     const chosen = choosePersonAnswer(this.asks, question, this.numberOf(question));
     if (chosen === undefined) return null;
     this.used.add(chosen.key);
-    const answer = chosen.answer !== null && this.refuse(question, chosen.answer) ? null : chosen.answer;
+    const answer = chosen.answer && this.accept(question, chosen.answer);
     if (answer !== null && (untilMs === null || askedAt + answer.afterMs < untilMs))
       return { at: askedAt + answer.afterMs, answer };
     return untilMs === null ? null : { at: untilMs, answer: null };
@@ -93,14 +94,16 @@ export class People {
     return number;
   }
 
-  /** Notes why a question does not take an answer. */
-  private refuse({ state, uploads }: AskRef, { files }: PersonAnswer): boolean {
-    const handed = Object.entries(files).map(([name, content]) => {
+  /** The answer as the question takes it; null if it takes none such, and notes why. */
+  private accept({ state, uploads, choices }: AskRef, answer: PersonAnswer): PersonAnswer | null {
+    const chosen = choices === null ? null : chooseAnswer(choices, answer.text);
+    const handed = Object.entries(answer.files).map(([name, content]) => {
       return { name, size: Buffer.byteLength(content), mime: guessMime(name) };
     });
-    const problem = findHandedFilesProblem(uploads, handed);
-    if (problem !== undefined) this.refused.add(`what a person answers in ${state} is refused: ${problem.message}`);
-    return problem !== undefined;
+    const problem = chosen?.kind === 'refused' ? chosen : findHandedFilesProblem(uploads, handed);
+    if (problem === undefined) return chosen?.kind === 'chosen' ? { ...answer, text: chosen.text } : answer;
+    this.refused.add(`what a person answers in ${state} is refused: ${problem.message}`);
+    return null;
   }
 
   private async give(ask: string, { text, files }: PersonAnswer, answeredAt: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { EXIT, RaymondError } from '../errors.ts';
-import { findHandedFilesProblem, type UploadRules } from '../language/ask.ts';
+import { findHandedFilesProblem, type Question, type UploadRules } from '../language/ask.ts';
+import { chooseAnswer } from '../language/choices.ts';
 import type { Uploads } from '../storage/answers.ts';
 import { guessMime, UNKNOWN_MIME } from './mime.ts';
 
@@ -12,12 +13,22 @@ export type HandedFiles = readonly (
 
 /** An answer that a question does not take. */
 export class AnswerRefused extends RaymondError {
-  readonly reason: 'empty' | 'wrong_files' | 'too_large' | 'over' | 'missing';
+  readonly reason: 'empty' | 'wrong_choice' | 'wrong_files' | 'too_large' | 'over' | 'missing';
 
   constructor(reason: AnswerRefused['reason'], message: string, { hint }: { readonly hint: string }) {
     super(message, { exitCode: EXIT.usage, hint });
     this.reason = reason;
   }
+}
+
+/** The text of an answer, with the labels as the question writes them; throws if the question offers choices and this is none of them. */
+export function readAnswerText({ choices }: Pick<Question, 'choices'>, text: string, hasFiles: boolean): string {
+  if (choices === null || (choices.other && hasFiles && text.trim() === '')) return text;
+  const chosen = chooseAnswer(choices, text);
+  if (chosen.kind === 'chosen') return chosen.text;
+  throw new AnswerRefused('wrong_choice', `the answer was not given: ${chosen.message}`, {
+    hint: 'A label may be written in any case, or as its number. The question still waits.',
+  });
 }
 
 /** Throws if a question does not take these files, or asks for others. */

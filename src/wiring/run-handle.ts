@@ -6,13 +6,13 @@ import type { Run } from '../core/run/run.ts';
 import type { Signal } from '../core/signals/signal.ts';
 import { drive } from '../engine/drive.ts';
 import { SignalQueue } from '../engine/signal-queue.ts';
-import type { UploadRules } from '../language/ask.ts';
+import type { Question } from '../language/ask.ts';
 import type { Clock } from '../process/clock.ts';
 import { EventStream } from '../render/event-stream.ts';
 import { type AnswerPlace, putAnswer, type Uploads } from '../storage/answers.ts';
 import type { StopMode } from '../storage/requests.ts';
 import { describeAnswerer } from './answerer.ts';
-import { refuseFiles } from './handed-files.ts';
+import { readAnswerText, refuseFiles } from './handed-files.ts';
 import { Notifier } from './notifier.ts';
 import type { RequestHandler } from './request-handler.ts';
 import type { RunContext } from './run-context.ts';
@@ -171,7 +171,7 @@ interface TalkContext {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   /** Finds a question that waits. */
-  readonly findQuestion: (ask: string) => Promise<{ readonly uploads: UploadRules | null } | undefined>;
+  readonly findQuestion: (ask: string) => Promise<Pick<Question, 'uploads' | 'choices'> | undefined>;
   /** Called after each request. */
   readonly look: () => void;
 }
@@ -200,9 +200,10 @@ export function createTalk(
     async answer(ask, text, uploads = []) {
       const question = await findQuestion(ask);
       if (question === undefined) return false;
+      const chosen = readAnswerText(question, text, uploads.length > 0);
       refuseFiles(question.uploads, uploads);
       const { by, at: answeredAt } = signature();
-      const isFirst = await putAnswer(place, run, { ask, text, by, answeredAt }, uploads);
+      const isFirst = await putAnswer(place, run, { ask, text: chosen, by, answeredAt }, uploads);
       look();
       return isFirst;
     },

@@ -1,7 +1,7 @@
 import { findEvaluatorProblems } from '../graph/evaluator-problems.ts';
 import { findForcedTransitionProblems } from '../graph/forced-transition.ts';
 import type { StateSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
-import { askFilesProblem, openUploadProblem } from '../language/ask.ts';
+import { askValueProblem, openUploadProblem } from '../language/ask.ts';
 import { namedStates } from '../language/policy.ts';
 import { type FileFinding, isJsonSchema, type State } from '../language/state.ts';
 import { isPrompt, type Platform, resolveState, type Scope } from '../language/state-names.ts';
@@ -92,7 +92,7 @@ function findQuestionProblems({
     if (tag !== 'ask') return [];
     const place = entries[index];
     const own = Object.entries(attributes).flatMap(([key, value]) => {
-      const message = askFilesProblem(key, value);
+      const message = askValueProblem(key, value);
       return message === undefined ? [] : [{ at: place?.keys[key] ?? WHOLE_FILE, message }];
     });
     const message = own.length > 0 ? undefined : openUploadProblem(attributes);

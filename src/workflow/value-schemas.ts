@@ -68,6 +68,9 @@ const NONEMPTY_SCALAR_SCHEMA: FrontmatterValueSchema = { ...FRONTMATTER_SCALAR_S
 const ATTRIBUTE_SCHEMAS: Readonly<Record<BuiltInAttribute, FrontmatterValueSchema>> = {
   return: withDescription('The state to continue in with the result.', STATE_NAME_SCHEMA),
   next: withDescription('The state to continue in after the fork, or with the answer.', STATE_NAME_SCHEMA),
+  choices: withDescription('The labels to choose from, separated by |.', FRONTMATTER_SCALAR_SCHEMA),
+  choices_other: withDescription('Whether any other text is an answer, too.', FRONTMATTER_SCALAR_SCHEMA),
+  choices_many: withDescription('Whether several labels may be chosen.', FRONTMATTER_SCALAR_SCHEMA),
   display_files: withDescription('Files of the task folder to show.', FRONTMATTER_SCALAR_SCHEMA),
   upload_slots: withDescription('Files to ask for, by name.', FRONTMATTER_SCALAR_SCHEMA),
   upload_bucket: withDescription('Whether any files may be handed over.', FRONTMATTER_SCALAR_SCHEMA),

@@ -64,6 +64,51 @@ describe('asks', () => {
   });
 });
 
+describe('a question with choices', () => {
+  const CHOICES = {
+    'START.sh': `echo '<ask next="NEXT" choices="Merge|Discard">Merge it?</ask>'`,
+    'NEXT.sh': 'echo "<result>$RAYMOND_INPUT</result>"',
+  };
+
+  test('is listed with them, and its answer is one of their labels', async () => {
+    const { raymond } = await waitingProject(CHOICES);
+    const { out } = await raymond('asks');
+    expect(out.split('\n').slice(1)).toStrictEqual([
+      '  Merge it?',
+      '  1 Merge',
+      '  2 Discard',
+      '  raymond answer r1 main-1 "CHOICE" --resume',
+      '',
+    ]);
+    expect(JSON.parse((await raymond('asks', '--json')).out)).toMatchObject({
+      questions: [{ choices: { labels: ['Merge', 'Discard'], other: false, many: false } }],
+    });
+    const refused = await raymond('answer', 'r1', 'Yes');
+    expect([refused.code, refused.err.split('\n')[0]]).toStrictEqual([
+      64,
+      'raymond: the answer was not given: "Yes" is no choice: choose one of 1 Merge, 2 Discard',
+    ]);
+    expect(await raymond('answer', 'r1', 'dISCARD', '--resume')).toMatchObject({
+      code: 0,
+      out: 'Discard\n',
+    });
+  });
+
+  test('takes a number', async () => {
+    const { raymond } = await waitingProject(CHOICES);
+    expect(await raymond('answer', 'r1', 'main-1', '1', '--resume')).toMatchObject({ out: 'Merge\n' });
+  });
+
+  test('takes several where that is allowed, one per line', async () => {
+    const { raymond } = await waitingProject({
+      ...CHOICES,
+      'START.sh': `echo '<ask next="NEXT" choices="api|web|docs" choices_many="true">Which?</ask>'`,
+    });
+    const answered = await raymond('answer', 'r1', '3 1', '--resume');
+    expect(answered).toMatchObject({ code: 0, out: 'api\ndocs\n' });
+  });
+});
+
 describe('answer', () => {
   test('needs no id for the last of several questions that is open', async () => {
     const { raymond } = await waitingProject({

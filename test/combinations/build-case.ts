@@ -303,6 +303,7 @@ class Builder {
       case 'ask-timeout':
       case 'ask-upload':
       case 'ask-files':
+      case 'ask-choices':
         final(this.ask(exit, draft, workflow, next, aside));
         return;
       case 'implicit':
@@ -399,13 +400,15 @@ class Builder {
     const uploads =
       exit === 'ask-upload' ? { upload_slots: 'note.txt', upload_max_count: '2', upload_bucket: 'true' } : {};
     const answer: PersonDef = {
-      text: exit === 'ask' ? 'Yes, "do" it.' : `Answer for ${draft.file}`,
+      // The label is what the next state gets, however it is chosen.
+      text: exit === 'ask-choices' ? '2' : exit === 'ask' ? 'Yes, "do" it.' : `Answer for ${draft.file}`,
       afterMs: exit === 'ask-late' ? 3 * HOUR_MS : 0,
       files: exit === 'ask-upload' ? { 'note.txt': 'a note' } : {},
     };
     this.asks.set(fullName(workflow.name, draft.file), [exit === 'ask-timeout' ? null : answer, answer, answer]);
+    const choices = exit === 'ask-choices' ? { choices: 'Yes | No, never', choices_many: 'true' } : {};
     const shown = exit === 'ask-files' ? { display_files: 'plan.md:The plan, shot.png' } : {};
-    return tag('ask', `Shall ${draft.file} continue?`, { next, ...times, ...uploads, ...shown });
+    return tag('ask', `Shall ${draft.file} continue?`, { next, ...times, ...uploads, ...choices, ...shown });
   }
 
   private fillExtras(draft: Draft, extras: readonly Extra[], workflow: WorkflowDraft, mayRemind: boolean): void {

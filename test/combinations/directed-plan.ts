@@ -51,6 +51,7 @@ const RECIPES: Readonly<Partial<Record<Feature, Recipe>>> = {
   'ask-timeout': { exit: 'ask-timeout' },
   'ask-upload': { exit: 'ask-upload' },
   'ask-files': { exit: 'ask-files' },
+  'ask-choices': { exit: 'ask-choices' },
   'missing-file': { exit: 'late-file' },
   'missing-folder': { exit: 'late-folder' },
   print: { extra: 'print' },

@@ -38,6 +38,7 @@ export const FEATURES = [
   'ask-timeout',
   'ask-upload',
   'ask-files',
+  'ask-choices',
   'missing-file',
   'missing-folder',
   'print',

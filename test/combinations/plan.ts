@@ -42,6 +42,7 @@ export const EXITS = [
   'ask-timeout',
   'ask-upload',
   'ask-files',
+  'ask-choices',
   'implicit',
   'implicit-input',
   'forced',

@@ -56,6 +56,7 @@ describe('a question', () => {
       timeoutNext: 'LATE.md',
       displayFiles: [],
       uploads: null,
+      choices: null,
     };
     expect(run.agent().state).toBe('START.md');
     expect(run.agent().phase).toMatchObject({ kind: 'asking', ask: 'main-1', question, askedAt: 1020 });
@@ -83,6 +84,7 @@ describe('a question', () => {
         untilMs: 1020 + HOUR,
         taskFolder: null,
         uploads: null,
+        choices: null,
       },
     ]);
   });

@@ -122,6 +122,10 @@ test.each([
 );
 
 test.each([
+  ['choices: Yes', 'needs at least two labels'],
+  ['choices: "Yes|No|yes"', 'has the label yes twice'],
+  ['choices: "1|2|3|4|5|6|7|8|9|10"', '9 are the most'],
+  ['choices_many: perhaps', 'can be "true" or "false"'],
   ['upload_bucket: maybe', 'can be "true" or "false"'],
   ['upload_slots: ""', 'names no file'],
   ['upload_slots: "../a"', 'cannot be the name of a file'],

@@ -203,6 +203,7 @@ describe('a question of a run that nothing drives', () => {
     timeoutNext: 'LATE.md',
     displayFiles: [],
     uploads: null,
+    choices: null,
   };
   const written = { target: null, attributes: { next: 'NEXT.md' } };
   const tag: FollowedTag = { tag: 'ask', ...written, written };

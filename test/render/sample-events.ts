@@ -144,6 +144,7 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
         maxTotalSize: 2_000,
         mime: ['image/png'],
       },
+      choices: { labels: ['Yes', 'No'], other: true, many: false },
     },
   },
   ask_answered: {

@@ -41,7 +41,15 @@ const asks = (at: number, agent = 'main'): Event => ({
   at,
   ...about(agent),
   ask: `${agent}-1`,
-  question: { text: 'Well?', next: 'N.md', timeoutMs: null, timeoutNext: null, displayFiles: [], uploads: null },
+  question: {
+    text: 'Well?',
+    next: 'N.md',
+    timeoutMs: null,
+    timeoutNext: null,
+    displayFiles: [],
+    uploads: null,
+    choices: null,
+  },
   untilMs: null,
   taskFolder: null,
 });

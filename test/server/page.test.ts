@@ -165,6 +165,27 @@ echo '<ask next="NEXT" display_files="plan.md:The plan" upload_slots="a.txt">**P
     expect(errors).toStrictEqual([]);
   });
 
+  test('answers a question with a button for each choice', async () => {
+    const server = await startTestServer();
+    writeWorkflow(server.cwd, 'wf', {
+      'START.sh': `echo '<ask next="MANY" choices="Merge|Discard">Merge it?</ask>'`,
+      'MANY.sh': `echo "<ask next='END' choices='api|web|docs' choices_many='true'>$RAYMOND_INPUT what?</ask>"`,
+      'END.sh': `echo "<result>$(echo "$RAYMOND_INPUT" | paste -sd+)</result>"`,
+    });
+    await server.raymond('run', 'wf', '--run-id', 'r1', '--quiet');
+    const { page, errors } = await open(server, {});
+    await page.click('.run-row');
+    await shows(page, /Merge it\?/);
+    expect(await page.evaluate('document.querySelectorAll(".question textarea").length')).toBe(0);
+    await page.click('.question button:has-text("Discard")');
+    await shows(page, /Discard what\?/);
+    await page.click('.question label:has-text("docs")');
+    await page.click('.question label:has-text("api")');
+    await page.click('.question button.main');
+    await shows(page, /completed.*api\+docs/s);
+    expect(errors).toStrictEqual([]);
+  });
+
   test('raises the budget of a run that has spent it', async () => {
     const server = await startTestServer();
     writeWorkflow(server.cwd, 'wf', { 'START.md': 'Spend.', 'NEXT.md': 'More.' });

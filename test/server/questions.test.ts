@@ -86,6 +86,24 @@ describe('a question in the API', () => {
     await running;
   });
 
+  test('with choices takes a label or its number, and nothing else', async () => {
+    const { server, path } = await startAsking('choices="Merge|Discard"');
+    const { body } = await server.get('/api/questions');
+    expect(body).toMatchObject({
+      questions: [{ choices: { labels: ['Merge', 'Discard'], other: false, many: false } }],
+    });
+    const refused = await server.post(`${path}/answer`, { text: 'Yes' });
+    expect([refused.status, refused.body.detail]).toStrictEqual([
+      422,
+      'the answer was not given: "Yes" is no choice: choose one of 1 Merge, 2 Discard',
+    ]);
+    expect((await server.post(`${path}/answer`, { text: 'discard' })).status).toBe(200);
+    await untilCompleted(server, path);
+    expect((await server.get(`/api/runs/${await server.id()}/r1`)).body).toMatchObject({
+      agents: [{ result: 'Discard' }],
+    });
+  });
+
   test('gives its files, and none that is not in its folder', async () => {
     const { server, path } = await startAsking();
     const plan = await server.request(`${path}/files/0`);

@@ -96,6 +96,26 @@ describe('the answers of people in a scenario', () => {
     ]);
   });
 
+  test.each([
+    ['2', 'Discard', []],
+    ['merge', 'Merge', []],
+    [
+      'Perhaps',
+      'Merge',
+      [
+        '1:1 it: what a person answers in START.sh is refused: "Perhaps" is no choice: choose one of 1 Merge, 2 Discard.',
+      ],
+    ],
+  ])('must be one of the choices that the question offers: %s', async (text, result, expected) => {
+    const files = {
+      'START.sh': `echo '<ask next="NEXT" choices="Merge|Discard">Which?</ask>'`,
+      'NEXT.sh': 'echo "<result>$RAYMOND_INPUT</result>"',
+    };
+    expect(await wrongWith(files, `asks: { START: "${text}" }\nexpect: { result: ${result} }\n`)).toStrictEqual(
+      expected,
+    );
+  });
+
   test('reach several agents while others work, in a run that waits', async () => {
     const files = {
       'START.sh': 'echo "<fork next=WORK item=a>ASK</fork><fork next=WORK item=b>ASK</fork>"',

@@ -46,14 +46,17 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
   const isBusy = useSignal(false);
   const error = useSignal<Error | null>(null);
   const place = `${runPath(question.project, question.run_id)}/questions/${encodeURIComponent(question.ask_id)}`;
-  const { uploads } = question;
-  const answer = async (): Promise<void> => {
+  const { uploads, choices } = question;
+  const chosen = useSignal<readonly string[]>([]);
+  const takesText = choices === null || choices.other;
+  const typed = (): string => [...chosen.value, text.value].filter((each) => each !== '').join('\n');
+  const answer = async (words: string): Promise<void> => {
     if (isBusy.value) return;
     isBusy.value = true;
     error.value = null;
     try {
       const form = new FormData();
-      form.set('text', text.value);
+      form.set('text', words);
       for (const [name, chosen] of Object.entries(files.value))
         for (const file of chosen) form.append('file', file, name === BUCKET ? file.name : name);
       await read(await fetch(`/api${place}/answer`, { method: 'POST', body: form }));
@@ -74,7 +77,7 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
       class="question"
       onSubmit={(event) => {
         event.preventDefault();
-        void answer();
+        void answer(typed());
       }}
     >
       <p class="note">
@@ -98,18 +101,42 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
           ))}
         </ul>
       )}
-      <label for={id}>Your answer</label>
-      <textarea
-        id={id}
-        rows={2}
-        value={text.value}
-        onInput={(event) => (text.value = event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-          event.preventDefault();
-          event.currentTarget.form?.requestSubmit();
-        }}
-      />
+      {choices !== null && (
+        <fieldset class="choices" aria-label="Choices">
+          {choices.labels.map((label) =>
+            choices.many ? (
+              <label key={label}>
+                <input
+                  type="checkbox"
+                  onChange={(event) => {
+                    const rest = chosen.value.filter((each) => each !== label);
+                    chosen.value = event.currentTarget.checked ? [...rest, label] : rest;
+                  }}
+                />
+                {label}
+              </label>
+            ) : (
+              <button key={label} type="button" disabled={isBusy.value || isOver} onClick={() => void answer(label)}>
+                {label}
+              </button>
+            ),
+          )}
+        </fieldset>
+      )}
+      {takesText && <label for={id}>{choices === null ? 'Your answer' : 'Another answer'}</label>}
+      {takesText && (
+        <textarea
+          id={id}
+          rows={2}
+          value={text.value}
+          onInput={(event) => (text.value = event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+            event.preventDefault();
+            event.currentTarget.form?.requestSubmit();
+          }}
+        />
+      )}
       {uploads?.slots.map(({ name, mime }) => (
         <label key={name}>
           {name}
@@ -132,12 +159,14 @@ function Question(props: { question: WaitingQuestion; showsRun: boolean; done: (
           />
         </label>
       )}
-      <div class="bar">
-        <button type="submit" class="main" disabled={isBusy.value || isOver}>
-          Answer
-        </button>
-        <small class="note">Ctrl-Enter sends, too.</small>
-      </div>
+      {(takesText || choices.many) && (
+        <div class="bar">
+          <button type="submit" class="main" disabled={isBusy.value || isOver}>
+            Answer
+          </button>
+          {takesText && <small class="note">Ctrl-Enter sends, too.</small>}
+        </div>
+      )}
       <Failure error={error.value} />
     </form>
   );

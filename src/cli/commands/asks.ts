@@ -10,6 +10,7 @@ import {
   describeQuestionEnd,
   findDisplayFolder,
   formatAnswerCommand,
+  listChoiceLines,
 } from '../../render/questions.ts';
 import { sanitizeLine, sanitizeLines } from '../../render/sanitize.ts';
 import { createRenderContext, type RenderContext } from '../../render/terminal/render-context.ts';
@@ -53,6 +54,7 @@ function renderQuestion(
   return [
     ...wrapText(`${colorize('bold', ask)} of ${sanitizeLine(run.id)}, ${since}`, columns),
     ...sanitizeLines(question.text).flatMap((line) => wrapText(line, columns - 2).map((part) => `  ${part}`)),
+    ...listChoiceLines(question.choices).map((line) => `  ${line}`),
     ...files.map((line) => colorize('dim', `  ${sanitizeLine(line)}`)),
     ...next.map((line) => colorize(isOver ? 'yellow' : 'cyan', `  ${line}`)),
   ];

@@ -1,4 +1,5 @@
 import type { UploadRules } from '../../language/ask.ts';
+import type { Choices } from '../../language/choices.ts';
 import type { Agent, Phase } from '../run/agent.ts';
 import type { Run } from '../run/run.ts';
 import { workFoldersOf } from '../run/work-folders.ts';
@@ -17,13 +18,15 @@ export interface AskTurn {
   readonly taskFolder: string | null;
   /** The files that the question asks for; null for none. */
   readonly uploads: UploadRules | null;
+  /** The answers that it offers; null for any. */
+  readonly choices: Choices | null;
 }
 
 /** The wait of an agent for the answer to its question. */
 export function askTurnOf(run: Run, agent: Agent, phase: Extract<Phase, { kind: 'asking' }>): AskTurn {
   const { ask, untilMs, question } = phase;
   const { taskFolder } = workFoldersOf(run, agent);
-  const { uploads } = question;
+  const { uploads, choices } = question;
   return {
     kind: 'sleep',
     agent: agent.id,
@@ -34,5 +37,6 @@ export function askTurnOf(run: Run, agent: Agent, phase: Extract<Phase, { kind: 
     mostMs: question.timeoutMs,
     taskFolder,
     uploads,
+    choices,
   };
 }

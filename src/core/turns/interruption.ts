@@ -62,6 +62,7 @@ const createQuestion = ({ id, state }: Agent): Question => ({
   timeoutNext: null,
   displayFiles: [],
   uploads: null,
+  choices: null,
 });
 
 /** Why the running turn of an agent cannot be interrupted; null if it can. */

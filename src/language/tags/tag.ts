@@ -32,6 +32,9 @@ export const TAG_ATTRIBUTES = {
   ask: [
     'timeout',
     'timeout_next',
+    'choices',
+    'choices_other',
+    'choices_many',
     'display_files',
     'upload_slots',
     'upload_bucket',

@@ -1,4 +1,5 @@
 import { displayFileProblem, readDisplayFiles, readUploadRules, timeoutProblem, uploadProblem } from '../ask.ts';
+import { choicesProblem, readChoices } from '../choices.ts';
 import { TAG_ATTRIBUTES } from '../tags/tag.ts';
 import { parseDurationMs } from '../text/duration.ts';
 import type { Transition } from './transition.ts';
@@ -12,7 +13,12 @@ export const ask: Transition = {
   findProblem({ attributes, body }) {
     if (body === '') return 'the question is empty';
     const files = readDisplayFiles(attributes.display_files).map(displayFileProblem);
-    return timeoutProblem(attributes) ?? files.find((each) => each !== undefined) ?? uploadProblem(attributes);
+    return (
+      timeoutProblem(attributes) ??
+      choicesProblem(attributes) ??
+      files.find((each) => each !== undefined) ??
+      uploadProblem(attributes)
+    );
   },
   follow: (at, { body, next, own }) => ({
     kind: 'ask',
@@ -23,6 +29,7 @@ export const ask: Transition = {
       timeoutNext: own.timeout_next ?? null,
       displayFiles: readDisplayFiles(own.display_files),
       uploads: readUploadRules(own),
+      choices: readChoices(own),
     },
   }),
 };

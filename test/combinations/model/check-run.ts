@@ -150,8 +150,10 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   ask_answered(model, agent, { ask, text }) {
     const question = agent.question;
     if (agent.phase !== 'asking' || question === null) throw new Mismatch(`it is ${agent.phase}`);
-    const answer = nextAnswer(model, agent);
-    if (answer === null) throw new Mismatch('nobody was to answer');
+    const given = nextAnswer(model, agent);
+    if (given === null) throw new Mismatch('nobody was to answer');
+    const labels = question.tag.attributes.choices?.split('|').map((label) => label.trim());
+    const answer = labels?.[Number(given) - 1] ?? given;
     compare({ ask: question.id, text: answer }, { ask, text }, 'the answer');
     if (question.interrupted !== null) {
       agent.messages.push({ id: question.id, text: answer, turn: null });

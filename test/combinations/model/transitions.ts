@@ -260,10 +260,16 @@ function ask(model: RunModel, agent: ModelAgent, tag: TagDef, by: 'answer' | 'ev
   );
   const displayFiles = filesShown(tag.attributes.display_files);
   if (displayFiles.length > 0) note(agent, 'ask-files');
+  const labels = tag.attributes.choices?.split('|').map((label) => label.trim()) ?? null;
+  if (labels !== null) note(agent, 'ask-choices');
   agent.phase = 'asking';
   const fields = {
     state: agent.state,
-    question: { text: tag.target, displayFiles },
+    question: {
+      text: tag.target,
+      displayFiles,
+      choices: labels && { labels, other: false, many: tag.attributes.choices_many === 'true' },
+    },
     taskFolder: model.taskFolder(agent),
   };
   expect(agent, 'asked', fields, ({ ask: id, at }) => {

@@ -13,6 +13,7 @@ export function renderTalkPanel(panel: PanelView, room: number, context: LiveCon
 }
 
 const CHOICE_HELP = 'number, or ↑ ↓ and Enter: choose · Esc: close';
+const CHOICES_HELP = 'number: choose · ';
 const TYPING_HELP: Readonly<Record<TalkMode, string>> = {
   answer: 'Enter: send · Ctrl-G: editor · Ctrl-J: new line · ↑ ↓: scroll · Esc: later',
   say: 'Enter: say it · Ctrl-G: editor · Ctrl-J: new line · Esc: later',
@@ -51,7 +52,8 @@ function renderTyping(
   const { columns, colorize, color, now } = context;
   const question = mode === 'answer' ? agent.question : null;
   const head = shorten(typingHead(mode, agent, now), columns);
-  const help = room < FEW_ROWS ? [] : renderHelp(TYPING_HELP[mode], context);
+  const choiceHelp = question?.choices == null ? '' : CHOICES_HELP;
+  const help = room < FEW_ROWS ? [] : renderHelp(`${choiceHelp}${TYPING_HELP[mode]}`, context);
   const notes = note === null ? [] : [colorize('yellow', shorten(sanitizeLine(note), columns))];
   const rows = Math.max(1, Math.min(MAX_ANSWER_ROWS, Math.floor(room / 3)));
   const mark = (character: string): string =>

@@ -1,4 +1,5 @@
 import { errorMessageOf } from '../../../errors.ts';
+import { chooseAnswer } from '../../../language/choices.ts';
 import type { TalkTarget } from '../reporter.ts';
 import { type AnswerLine, createAnswerLine, editLine, insertText } from './answer-line.ts';
 import type { AgentView } from './view.ts';
@@ -158,9 +159,17 @@ export class TalkPanel {
     else if (key === 'escape' || key === 'ctrl-c') this.leave(state);
     else if (state.isSent) return;
     else if (key === 'return') this.send(state);
+    else if (this.isChoice(state, key)) this.send({ ...state, line: createAnswerLine(key) });
     else if (key === 'ctrl-g' && this.actions.edit !== undefined) this.edit(state, this.actions.edit);
     else if (SCROLLS.has(key)) this.scroll(state, SCROLLS.get(key)?.(this.range.page) ?? 0);
     else this.setTyping(state, { line: editLine(state.line, key, typed), note: null });
+  }
+
+  /** True for the digit of a choice, unless more may follow it. */
+  private isChoice(state: Typing, key: string): boolean {
+    const choices = state.mode === 'answer' ? (this.find(state)?.question?.choices ?? null) : null;
+    if (choices === null || choices.many || choices.other || state.line.text !== '') return false;
+    return /^[1-9]$/.test(key) && chooseAnswer(choices, key).kind === 'chosen';
   }
 
   /** Keeps what is pasted until it is complete: a line break in it sends nothing. */

@@ -47,6 +47,31 @@ function ask(questions: readonly string[], { columns = 80, rows = 24, attributes
   return { terminal, clock, reporter, run, driver, tell, press, type, block, answers, said };
 }
 
+describe('a question with choices in the live view', () => {
+  test('is answered by a digit', async () => {
+    const { press, block, answers, reporter } = ask(['Merge it?'], { attributes: 'choices="Merge|Discard"' });
+    press('a');
+    expect(block()).toContain('Merge it?\n1 Merge\n2 Discard\n> |\nnumber: choose · Enter: send');
+    press('3', 'backspace', '2');
+    await setImmediate();
+    expect(answers).toStrictEqual([['main_ask1-1', '2']]);
+    reporter.close();
+  });
+
+  test('that takes other texts, or several, is answered with Enter', async () => {
+    const { press, type, block, answers, reporter } = ask(['Which?'], {
+      attributes: 'choices="A|B" choices_many="true" choices_other="true"',
+    });
+    press('a');
+    expect(block()).toContain('1 A\n2 B\n(several may be chosen)\n(or any text)\n> |');
+    type('1 2');
+    press('return');
+    await setImmediate();
+    expect(answers).toStrictEqual([['main_ask1-1', '1 2']]);
+    reporter.close();
+  });
+});
+
 describe('a question in the live view', () => {
   test('is shown with its agent, and a key opens a line for the answer', async () => {
     const { press, type, block, answers, reporter } = ask(['Publish it today?']);
