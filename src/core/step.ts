@@ -18,6 +18,7 @@ import { handleFailed } from './signals/failed.ts';
 import { handleHomeLost } from './signals/home-lost.ts';
 import { handleInterruptSignal } from './signals/interrupt.ts';
 import { handleNoticed } from './signals/noticed.ts';
+import { handlePermissionAnswered, handlePermissionAsked, handlePermissionClosed } from './signals/permission.ts';
 import { handleQuotaReported } from './signals/quota-reported.ts';
 import { handleResumed } from './signals/resumed.ts';
 import { handleHeard, handleSaid } from './signals/said.ts';
@@ -56,6 +57,9 @@ const HANDLERS: Handlers = {
   said: handleSaid,
   heard: handleHeard,
   interrupt: handleInterruptSignal,
+  permission_asked: handlePermissionAsked,
+  permission_answered: handlePermissionAnswered,
+  permission_closed: handlePermissionClosed,
   cost_found: handleCostFound,
   noticed: handleNoticed,
   quota_reported: handleQuotaReported,

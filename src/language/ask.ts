@@ -1,4 +1,5 @@
 import { type Choices, choicesValueProblem } from './choices.ts';
+import type { PermissionRequest } from './permission.ts';
 import { parseDurationMs } from './text/duration.ts';
 
 /** A file that is shown with a question, from the task folder on. */
@@ -32,6 +33,8 @@ export interface Question {
   readonly uploads: UploadRules | null;
   /** Null if any text is an answer. */
   readonly choices: Choices | null;
+  /** The call of a tool that it is about; null for a question of the workflow. */
+  readonly permission: PermissionRequest | null;
 }
 
 /** An answer and its author. */

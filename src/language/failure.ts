@@ -31,7 +31,9 @@ export type FailureKind =
   /** Raymond ended the turn because the run was told to stop. */
   | 'stopped'
   /** A person interrupted the turn, and says how the agent continues. */
-  | 'broken_off';
+  | 'broken_off'
+  /** The turn ended while a tool waited for the word of a person: the agent continues when it has that. */
+  | 'parked';
 
 /**
  * Why an agent is paused: a turn failed, its state cannot be read, code that it is about to use has changed, or the answer of
@@ -73,6 +75,7 @@ export const REACTIONS: Record<FailureKind, Reaction> = {
   lost: 'again',
   stopped: 'again',
   broken_off: 'again',
+  parked: 'again',
 };
 
 const FIRST_DELAY_MS = 2_000;

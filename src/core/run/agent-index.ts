@@ -121,6 +121,7 @@ const NO_COUNTS: PhaseCounts = {
   limited: 0,
   paused: 0,
   asking: 0,
+  parked: 0,
   joining: 0,
   timed: 0,
   cancelling: 0,

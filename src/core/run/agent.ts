@@ -10,19 +10,21 @@ import type { Position, Session } from '../../language/position.ts';
 import { isPrompt } from '../../language/state-names.ts';
 import type { FollowedTag, TransitionOrigins } from '../../language/tags/followed-tag.ts';
 import type { JoinProgress } from '../joins/join-progress.ts';
+import type { PermissionQuestion } from './permission.ts';
 import type { Said, TurnInterruption } from './said.ts';
 import { NO_TOKENS, type Tokens } from './tokens.ts';
 import type { Worktree } from './worktree.ts';
 
 /**
  * What a turn sends to Claude Code: the state's prompt, a reminder of its tags, a request to continue after an interruption,
- * only what people have said, or the command that summarizes the conversation.
+ * only what people have said, what they have decided about its tools, or the command that summarizes the conversation.
  */
 export type TurnPrompt =
   | { readonly kind: 'state' }
   | { readonly kind: 'reminder'; readonly text: string }
   | { readonly kind: 'continue' }
   | { readonly kind: 'said' }
+  | { readonly kind: 'permissions' }
   | { readonly kind: 'compact' };
 
 /** The conversation that a Claude turn uses. Its `id` is chosen before the turn starts, so that a crash cannot lose it. */
@@ -62,6 +64,8 @@ export interface RunningTurn {
   readonly startedAt: number;
   /** The most that it may cost, which is reserved while it runs; null for a script, and without a budget. */
   readonly capMicros: number | null;
+  /** The number of its last question about a tool; left out if there was none. */
+  readonly asks?: number;
 }
 
 /**
@@ -71,7 +75,8 @@ export interface RunningTurn {
  *   ready ──▶ running ──▶ ready, ended, failed, paused        a turn ended
  *     ▲          ├──────▶ sleeping ──▶ ready                  it is tried again later
  *     │          ├──────▶ withheld                            the budget ran out before its answer was followed
- *     ├───── asking ◀───┘                                     it waits for the answer of a person
+ *     ├───── asking ◀───┤                                     it waits for the answer of a person
+ *     ├───── parked ◀───┘                                     its turn ended while a tool waited for a person
  *     ├── joining                                             enough of its workers are done, or its time is over
  *     └── limited, paused, withheld, failed                   the user resumed the run
  *
@@ -125,6 +130,8 @@ export type Phase =
       /** The text that it continues with, together with the answer, if a person interrupted it: it stays in its state. */
       readonly interrupted?: TurnPrompt;
     }
+  /** It continues with this prompt once people have answered its `permissions`. */
+  | { readonly kind: 'parked'; readonly prompt: TurnPrompt }
   | ({ readonly kind: 'joining' } & JoinProgress)
   /** Its turn is being ended, because the join of the agent `by` needs it no more; its cost is still to come. */
   | { readonly kind: 'cancelling'; readonly turn: RunningTurn; readonly by: string }
@@ -176,6 +183,8 @@ export interface Agent extends Position {
   readonly messages: readonly Said[];
   /** Set while its turn is being ended because a person interrupts it. */
   readonly interruption: TurnInterruption | null;
+  /** The questions about its tools that are not settled. */
+  readonly permissions: readonly PermissionQuestion[];
   /** The answer that is being evaluated; null while the state itself is at work. Then the counts above are the evaluator's. */
   readonly evaluation: Evaluation | null;
   /** How the first turn in the state came to its conversation; null until then, and for a script. */
@@ -246,6 +255,7 @@ export const PER_STATE_DEFAULTS = {
   sessionUse: null,
   askId: null,
   results: null,
+  permissions: [],
 } as const;
 
 /** The file that an agent's next turn runs: its state, or the evaluator of what the state answered. */

@@ -1,4 +1,5 @@
 import type { Agent, Phase } from './agent.ts';
+import { isBlocked } from './permission.ts';
 import type { Run, RunStatus } from './run.ts';
 
 /**
@@ -19,14 +20,18 @@ export interface OwnerInfo {
   readonly node?: { readonly name: string; readonly slots: number };
 }
 
-/** The status of an agent seen from outside: a turn that waits for a slot of its node is not running yet. */
-export const observeAgent = (
-  { id, phase }: Pick<Agent, 'id' | 'phase'>,
-  queued: readonly string[] = [],
-): AgentStatus => (phase.kind === 'running' && queued.includes(id) ? 'queued' : phase.kind);
+/**
+ * The status of an agent seen from outside: a turn that waits for a slot of its node is not running yet, and an agent whose tool
+ * waits for a person asks.
+ */
+export function observeAgent(agent: Agent, queued: readonly string[] = []): AgentStatus {
+  const { phase } = agent;
+  if (phase.kind === 'parked' || isBlocked(agent)) return 'asking';
+  return phase.kind === 'running' && queued.includes(agent.id) ? 'queued' : phase.kind;
+}
 
 /** The status of an agent, seen from outside. */
-export type AgentStatus = Phase['kind'] | 'queued';
+export type AgentStatus = Exclude<Phase['kind'], 'parked'> | 'queued';
 
 /** Derives the observed status from the run and the state of its owner. */
 export function deriveObservedStatus(

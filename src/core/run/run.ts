@@ -1,4 +1,5 @@
 import type { CalledWorkflow } from '../../language/named-workflows.ts';
+import { type Grants, NO_GRANTS } from '../../language/permission.ts';
 import type { PinnedCode } from '../../language/pinned-code.ts';
 import type { Position } from '../../language/position.ts';
 import type { Platform } from '../../language/state-names.ts';
@@ -13,7 +14,7 @@ import type { WorkFolders } from './work-folders.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The version of the state file; see `storage/migrations.ts`. */
-export const RUN_VERSION = 5;
+export const RUN_VERSION = 6;
 
 /** Why no new turn may start. */
 export type StopReason =
@@ -82,6 +83,8 @@ export interface Run {
   readonly archive: { readonly ended: number } | null;
   /** True if agents may join their workers, as far as is known: then workers that ended stay until they were joined. */
   readonly joins: boolean;
+  /** The tools that a person has permitted for the rest of the run. */
+  readonly grants: Grants;
 }
 
 /** Creates a run before its first step, with the agent `main` about to enter the workflow. */
@@ -121,6 +124,7 @@ export function newRun(
     ],
     archive: null,
     joins,
+    grants: NO_GRANTS,
   };
 }
 

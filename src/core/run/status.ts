@@ -21,6 +21,7 @@ const STATUS_AT_REST: Record<CountedPhase, RunStatus> = {
   limited: 'iteration_limit',
   paused: 'paused',
   asking: 'waiting',
+  parked: 'waiting',
   joining: 'completed',
   timed: 'completed',
   cancelling: 'completed',
@@ -35,7 +36,7 @@ const PHASES = Object.keys(STATUS_AT_REST) as readonly CountedPhase[];
 const UNDER_WAY: ReadonlySet<CountedPhase> = new Set(['running', 'cancelling']);
 const ACTIVE: ReadonlySet<CountedPhase> = new Set(['ready', 'running', 'sleeping', 'worktree', 'timed', 'cancelling']);
 /** Where a run waits for answers, questions keep it running, too. */
-const ACTIVE_OR_ASKING: ReadonlySet<CountedPhase> = new Set([...ACTIVE, 'asking']);
+const ACTIVE_OR_ASKING: ReadonlySet<CountedPhase> = new Set([...ACTIVE, 'asking', 'parked']);
 
 /** Statuses by priority: a run for which several apply has the first of them. */
 const BY_PRIORITY: readonly RunStatus[] = [
@@ -76,6 +77,12 @@ export function deriveAgentsStatus(run: Run): RunStatus {
 export const hasOtherWork = ({ agents }: Run): boolean => {
   const counts = countPhases(agents);
   return [...ACTIVE].some((phase) => counts[phase] > 0);
+};
+
+/** True if nothing keeps a run going but this many running turns. */
+export const isRunningOnly = ({ agents }: Run, turns: number): boolean => {
+  const counts = countPhases(agents);
+  return [...ACTIVE].every((phase) => counts[phase] === (phase === 'running' ? turns : 0));
 };
 
 /** The more important one of two reasons to stop. */

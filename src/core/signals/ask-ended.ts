@@ -20,7 +20,7 @@ export const handleAskTimedOut = (run: Run, { agent, ask, at }: AskTimedOutSigna
 export function followAskAnswer(run: Run, agent: Agent, answer: AskAnswer, at: number): Step {
   const { phase, id, state } = agent;
   if (phase.kind !== 'asking' || phase.ask !== answer.ask) return { run, events: [] };
-  const answered: Event = { kind: 'ask_answered', at, agent: id, state, ...answer };
+  const answered: Event = { kind: 'ask_answered', at, agent: id, state, ...answer, permission: null };
   if (phase.interrupted !== undefined)
     return { run: withAgent(run, goOnWithAnswer(run, agent, answer, phase.interrupted)), events: [answered] };
   return leaveQuestion(run, agent, phase, { to: phase.question.next, input: answer.text, ended: answered });
@@ -30,7 +30,7 @@ export function followAskAnswer(run: Run, agent: Agent, answer: AskAnswer, at: n
 export function followAskTimeout(run: Run, agent: Agent, ask: string, at: number): Step {
   const { phase, id, state } = agent;
   if (phase.kind !== 'asking' || phase.ask !== ask || phase.question.timeoutNext === null) return { run, events: [] };
-  const timedOut: Event = { kind: 'ask_timed_out', at, agent: id, state, ask };
+  const timedOut: Event = { kind: 'ask_timed_out', at, agent: id, state, ask, permission: null };
   return leaveQuestion(run, agent, phase, { to: phase.question.timeoutNext, input: null, ended: timedOut });
 }
 

@@ -16,6 +16,7 @@ import { strongerStop } from '../run/status.ts';
 import { endCompaction } from '../turns/compaction.ts';
 import { goOnOtherwise } from '../turns/interruption.ts';
 import { waitsUntil } from '../turns/turn-wait.ts';
+import { park } from './permission.ts';
 import type { Failed } from './signal.ts';
 import { afterCancelled, type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-end.ts';
 
@@ -39,6 +40,12 @@ export function handleFailed(run: Run, signal: Failed): Step {
   });
   if (ended.isCancelled) return afterCancelled(ended, at);
   if (ended.interruption !== null) return goOnOtherwise(ended, ended.interruption, progress !== 'none', at);
+  if (ended.isParked) {
+    const { agent, turn } = ended;
+    // A conversation that has nothing of the turn gets its prompt again, with the decisions.
+    const prompt: TurnPrompt = progress === 'none' ? turn.prompt : { kind: 'permissions' };
+    return { run: withAgent(ended.run, park(ended.run, agent, turn.number, prompt)), events: ended.events };
+  }
   const reaction = chooseReaction(ended, failure);
   const next = givesUpCompaction(ended, reaction)
     ? endCompaction(ended.run, ended.agent, at, failure.message)
@@ -67,7 +74,7 @@ function givesUpCompaction({ run, agent, turn }: FinishedTurn, reaction: Reactio
 function nextPrompt({ turn }: FinishedTurn, progress: Failed['progress']): TurnPrompt {
   const { kind } = turn.prompt;
   // The conversation has the messages once it has the prompt.
-  const hasBegun = progress === 'answer' || (progress === 'prompt' && kind === 'said');
+  const hasBegun = progress === 'answer' || (progress === 'prompt' && (kind === 'said' || kind === 'permissions'));
   return hasBegun && kind !== 'compact' ? { kind: 'continue' } : turn.prompt;
 }
 

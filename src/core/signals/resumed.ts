@@ -9,6 +9,7 @@ import type { Event, Step } from '../run/event.ts';
 import { withQuota } from '../run/quota-hold.ts';
 import { getAgent, type Run, withAgent } from '../run/run.ts';
 import { followAskAnswer, followAskTimeout } from './ask-ended.ts';
+import { denyAll, followDecision } from './permission.ts';
 import type { Resumed } from './signal.ts';
 import { isOverBudget } from './turn-end.ts';
 import { isUnpushed, openingEvent, reopenWorkspace } from './workspace.ts';
@@ -65,6 +66,12 @@ function endQuestions(run: Run, { answers = [], timedOut = [], at }: Resumed): S
   let next = run;
   for (const agent of run.agents) {
     const { phase } = agent;
+    for (const { id: ask } of agent.permissions) {
+      const answer = answersByAsk.get(ask) ?? (overdue.has(ask) ? null : undefined);
+      const decided = answer === undefined ? null : followDecision(next, getAgent(next, agent.id), ask, answer, at);
+      next = decided?.run ?? next;
+      events.push(...(decided?.events ?? []));
+    }
     if (phase.kind !== 'asking') continue;
     const answer = answersByAsk.get(phase.ask);
     if (answer === undefined && !overdue.has(phase.ask)) continue;
@@ -111,6 +118,8 @@ function resumeAgent(run: Run, agent: Agent, signal: Resumed): Step {
     }
     case 'asking':
       return askModeOf(run) === 'fail' ? failUnasked(run, agent, phase.question, at) : { run, events: [] };
+    case 'parked':
+      return askModeOf(run) === 'fail' ? denyAll(run, agent, at) : { run, events: [] };
     case 'sleeping':
       return phase.why === 'usage_limit' ? makeReady(run, agent, phase.prompt, at) : { run, events: [] };
     case 'failed':

@@ -1,5 +1,7 @@
 import type { AskAnswer } from '../../language/ask.ts';
+import type { Choices } from '../../language/choices.ts';
 import type { Failure } from '../../language/failure.ts';
+import type { PermissionRequest } from '../../language/permission.ts';
 import type { ChangedFile, PinnedCode } from '../../language/pinned-code.ts';
 import type { Rules } from '../../language/policy.ts';
 import type { LookedUp, TurnAnswer } from '../answers/looked-up.ts';
@@ -179,6 +181,39 @@ export interface DeliveredSignal {
   readonly said: string;
 }
 
+/** The process of a turn waits for the word of a person on a tool. Not a signal of the agent, whose turn has not ended. */
+export interface PermissionAsked {
+  readonly kind: 'permission_asked';
+  readonly at: number;
+  readonly about: { readonly agent: string };
+  readonly turn: number;
+  /** Counted within the turn, from 1. */
+  readonly number: number;
+  readonly request: PermissionRequest;
+  /** The text for people, and the answers that the agent offers; null for none. */
+  readonly text: string;
+  readonly choices: Choices | null;
+  readonly timeoutMs: number | null;
+}
+
+/** A person has answered a question about a tool, or its time is over: then there is no answer. */
+export interface PermissionAnswered {
+  readonly kind: 'permission_answered';
+  readonly at: number;
+  readonly about: { readonly agent: string };
+  readonly ask: string;
+  readonly answer: AskAnswer | null;
+}
+
+/** The backend has the decision about a tool, or does not ask any more. */
+export interface PermissionClosed {
+  readonly kind: 'permission_closed';
+  readonly at: number;
+  readonly about: { readonly agent: string };
+  readonly ask: string;
+  readonly outcome: 'delivered' | 'cancelled';
+}
+
 /** The cost of a turn has come to light that was unknown when it ended. Not a signal of its agent, which may be at another turn. */
 export interface CostFound {
   readonly kind: 'cost_found';
@@ -260,6 +295,9 @@ export type Signal =
   | SaidSignal
   | DeliveredSignal
   | InterruptSignal
+  | PermissionAsked
+  | PermissionAnswered
+  | PermissionClosed
   | CostFound
   | Noticed
   | QuotaReported

@@ -18,6 +18,7 @@ import type { TurnInterruption } from '../run/said.ts';
 import { leftToSay } from '../run/say.ts';
 import { strongerStop } from '../run/status.ts';
 import { addTokens, splitCost, sumTokens } from '../run/tokens.ts';
+import { closeQuestions } from './permission.ts';
 
 /** A run after the end of a turn, before anything is done about how it ended. */
 export interface FinishedTurn {
@@ -28,6 +29,8 @@ export interface FinishedTurn {
   readonly isCancelled: boolean;
   /** The person's request, if the turn was interrupted: then the answer does not matter either. */
   readonly interruption: TurnInterruption | null;
+  /** True if tools of the turn still wait for a person, or were decided about too late. */
+  readonly isParked: boolean;
   readonly events: readonly Event[];
 }
 
@@ -54,6 +57,7 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   if (turn === null) throw new Error(`${before.id} is ${before.phase.kind}: it has no turn to end`);
   const isCancelled = before.phase.kind === 'cancelling';
   const interruption = before.interruption?.turn === turn.number ? before.interruption : null;
+  const isParked = !isCancelled && interruption === null && leavesQuestions(before, turn, report.failure);
   const isClaudeTurn = turn.session !== null;
   const sessionId = turn.session === null ? null : (report.reportedSession ?? turn.session.id);
   const isUnknown = report.cost?.kind === 'unknown';
@@ -63,6 +67,11 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   const micros = cost?.micros ?? 0;
   const models = splitCost(micros, cost?.models ?? []);
   const tokens = sumTokens(models);
+  const questions = before.permissions.filter(({ state }) => {
+    // What people have decided is told again if the turn that was told has failed.
+    const isToldAgain = report.failure !== null && !isCancelled && interruption === null && state.kind === 'decided';
+    return isParked || isToldAgain;
+  });
   const sessionBefore = turnSessionOf(before);
   const session =
     sessionId === null || !report.sessionKept
@@ -75,6 +84,7 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     stateTokens: models.length === 0 ? before.stateTokens : addTokens(before.stateTokens, tokens),
     denied: mergeDenials(before.denied, report.denials),
     interruption: null,
+    permissions: questions,
     messages: leftToSay(before, turn.number, sessionId !== null && report.sessionKept),
   };
   const evaluator = agent.evaluation?.file ?? null;
@@ -99,17 +109,24 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     models,
     spentMicros: ledger.spentMicros,
     durationMs: report.at - turn.startedAt,
-    failure: interruption === null || isCancelled ? report.failure : 'broken_off',
+    failure: isParked ? 'parked' : interruption === null || isCancelled ? report.failure : 'broken_off',
     denials: report.denials,
   };
   const { prints = [] } = report;
   const printed = prints.map((text): Event => {
     return { kind: 'printed', at: report.at, agent: agent.id, state: agent.state, turn: turn.number, text };
   });
-  const events = [...printed, ended, ...refusedCostWarning(ended, cost), ...otherSessionWarning(ended, report)];
+  const closed = closeQuestions(before, questions, report.at, report.failure === null);
+  const events = [
+    ...printed,
+    ...closed,
+    ended,
+    ...refusedCostWarning(ended, cost),
+    ...otherSessionWarning(ended, report),
+  ];
   const charged = withAgent({ ...run, ledger }, agent);
   if (!isOverBudget(charged) || isOverBudget(run))
-    return { run: charged, agent, turn, isCancelled, interruption, events };
+    return { run: charged, agent, turn, isCancelled, interruption, isParked, events };
   const stop = strongerStop(run.stop, { kind: 'budget' });
   return {
     run: { ...charged, stop },
@@ -117,9 +134,17 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     turn,
     isCancelled,
     interruption,
+    isParked,
     events: [...events, { kind: 'run_stopping', at: report.at, stop: { kind: 'budget' } }],
   };
 }
+
+/** The failures of a turn whose process is gone, but not its questions about tools. */
+const GONE: ReadonlySet<FailureKind | null> = new Set(['parked', 'stopped', 'lost', 'transient', 'timeout', 'budget']);
+
+/** True if a turn has ended, and the process of a tool with it, before the backend had all decisions about its tools. */
+const leavesQuestions = ({ permissions }: Agent, { number }: RunningTurn, failure: FailureKind | null): boolean =>
+  GONE.has(failure) && permissions.some(({ turn, state }) => turn === number && state.kind !== 'decided');
 
 /** The charge for a turn: if its cost is unknown, the most that it may have cost. */
 const chargeFor = ({ ledger }: Run, { state }: Agent, { capMicros }: RunningTurn, cost: CostReport): CostReport =>

@@ -1,5 +1,6 @@
 import { askModeOf } from '../../language/ask.ts';
 import type { Guards } from '../../language/guards.ts';
+import type { Grants } from '../../language/permission.ts';
 import type { PinnedCode } from '../../language/pinned-code.ts';
 import type { Evaluator, Policy } from '../../language/policy.ts';
 import { inputText, type Position, type Preference } from '../../language/position.ts';
@@ -19,6 +20,7 @@ import {
 } from '../run/agent.ts';
 import { countTurns, sumClaudeTurns } from '../run/agent-index.ts';
 import type { Step } from '../run/event.ts';
+import type { PermissionQuestion } from '../run/permission.ts';
 import type { Run } from '../run/run.ts';
 import type { Said } from '../run/said.ts';
 import { messagesFor } from '../run/say.ts';
@@ -105,6 +107,12 @@ export interface ClaudeTurn extends TurnBase {
   readonly budgetMicros: number | null;
   /** True if the run has more than that: if the turn uses it up, the agent continues later. */
   readonly isShare: boolean;
+  /** The questions about tools that are not settled: those of the turn on record, and decisions that its prompt tells of. */
+  readonly permissions: readonly PermissionQuestion[];
+  /** The tools that a person has permitted for the rest of the run. */
+  readonly grants: Grants;
+  /** False if tools that are not permitted are denied, whatever the state says. */
+  readonly mayAsk: boolean;
 }
 
 /** A turn in which a script runs. */
@@ -289,5 +297,8 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     sessionModel: turnSessionOf(agent)?.model ?? null,
     budgetMicros,
     isShare: budgetMicros !== null && budgetMicros < (run.options.budgetMicros ?? 0) - run.ledger.spentMicros,
+    permissions: agent.permissions,
+    grants: run.grants,
+    mayAsk: askModeOf(run) !== 'fail',
   };
 }

@@ -63,6 +63,7 @@ const createQuestion = ({ id, state }: Agent): Question => ({
   displayFiles: [],
   uploads: null,
   choices: null,
+  permission: null,
 });
 
 /** Why the running turn of an agent cannot be interrupted; null if it can. */

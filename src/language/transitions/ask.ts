@@ -30,6 +30,7 @@ export const ask: Transition = {
       displayFiles: readDisplayFiles(own.display_files),
       uploads: readUploadRules(own),
       choices: readChoices(own),
+      permission: null,
     },
   }),
 };
