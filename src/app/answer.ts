@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AnsweredDocument } from '../documents/types.ts';
 import { formatLocalTime } from '../render/format.ts';
-import { listAskingAgents } from '../render/questions.ts';
+import { describeTimeout, listWaitingAsks } from '../render/questions.ts';
 import { putAnswer, type Uploads } from '../storage/answers.ts';
 import type { FoundRequest } from '../storage/requests.ts';
 import type { RunStorage } from '../storage/storage.ts';
@@ -62,17 +62,12 @@ async function giveAnswer(
 ): Promise<{ readonly run: string; readonly ask: string; readonly isLive: boolean }> {
   const id = await storage.runs.resolve(runRef);
   const { run, observedStatus } = await storage.runs.observe(id);
-  const { phase } = await findQuestion(storage, run, wanted);
-  const { ask, untilMs, question } = phase;
+  const { ask, untilMs, question, interrupted } = await findQuestion(storage, run, wanted);
   const now = storage.clock.now();
   if (untilMs !== null && untilMs <= now)
-    throw overError(
-      id,
-      ask,
-      `its time was over at ${formatLocalTime(untilMs)}; the run continues in ${question.timeoutNext}`,
-    );
+    throw overError(id, ask, `its time was over at ${formatLocalTime(untilMs)}; ${describeTimeout(question)}`);
   // An agent that was interrupted continues where it was if the answer is empty.
-  if (phase.interrupted === undefined && text.trim() === '' && files.length === 0) throw emptyError();
+  if (interrupted === undefined && text.trim() === '' && files.length === 0) throw emptyError();
   const chosen = readAnswerText(question, text, files.length > 0);
   refuseFiles(question.uploads, files);
   const given = { ask, text: chosen, by: describeAnswerer(env), answeredAt: now };
@@ -107,7 +102,7 @@ async function waitForUptake({ runs, inbox }: RunStorage, run: string, ask: stri
     const seen = await runs.observe(run);
     if ((await inbox.find(run, ask))?.outcome != null) return 'taken';
     // The journal has the answer a moment before the inbox has its outcome.
-    if (!listAskingAgents(seen.run).some(({ phase }) => phase.ask === ask)) return 'taken';
+    if (!listWaitingAsks(seen.run).some((each) => each.ask === ask)) return 'taken';
     if (seen.observedStatus !== 'running') return 'undriven';
     if (waitedMs >= TAKE_UP_WITHIN_MS) return 'driven';
     await delay(POLL_INTERVAL_MS);

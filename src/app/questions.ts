@@ -1,14 +1,9 @@
 import type { ObservedStatus } from '../core/run/observed-status.ts';
+import type { WaitingAsk } from '../core/run/permission.ts';
 import type { Run } from '../core/run/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { formatLocalTime } from '../render/format.ts';
-import {
-  type AskingAgent,
-  describeQuestionEnd,
-  findDisplayFolder,
-  listAskingAgents,
-  type WaitingAnswers,
-} from '../render/questions.ts';
+import { describeQuestionEnd, findDisplayFolder, listWaitingAsks, type WaitingAnswers } from '../render/questions.ts';
 import type { RunStorage } from '../storage/storage.ts';
 import { AnswerRefused } from '../wiring/handed-files.ts';
 import { streamRunEvents } from './run-files.ts';
@@ -16,7 +11,7 @@ import { streamRunEvents } from './run-files.ts';
 /** A question that waits, and the run that it is part of. */
 export interface WaitingQuestion {
   readonly run: Run;
-  readonly agent: AskingAgent;
+  readonly waiting: WaitingAsk;
   readonly observedStatus: ObservedStatus;
   /** The author of an answer that the run has not recorded yet; null for none. */
   readonly answeredBy: string | null;
@@ -29,25 +24,25 @@ export async function listQuestions(storage: RunStorage): Promise<readonly Waiti
   const questions: WaitingQuestion[] = [];
   for (const { id } of asking) {
     const { run, observedStatus } = await runs.observe(id);
-    for (const agent of listAskingAgents(run)) {
-      const answeredBy = await findAnswerer(storage, id, agent);
-      questions.push({ run, agent, observedStatus, answeredBy });
+    for (const waiting of listWaitingAsks(run)) {
+      const answeredBy = await findAnswerer(storage, id, waiting);
+      questions.push({ run, waiting, observedStatus, answeredBy });
     }
   }
-  return questions.sort((a, b) => a.agent.phase.askedAt - b.agent.phase.askedAt);
+  return questions.sort((a, b) => a.waiting.askedAt - b.waiting.askedAt);
 }
 
-async function findAnswerer({ inbox }: RunStorage, id: string, { phase }: AskingAgent): Promise<string | null> {
-  const request = (await inbox.find(id, phase.ask))?.request;
+async function findAnswerer({ inbox }: RunStorage, id: string, { ask }: WaitingAsk): Promise<string | null> {
+  const request = (await inbox.find(id, ask))?.request;
   return request?.kind === 'answer' ? request.by : null;
 }
 
 /** Finds the answers to a run's questions that it has not taken up yet. */
 export async function findWaitingAnswers(storage: RunStorage, run: Run): Promise<WaitingAnswers> {
   const found = new Map<string, string>();
-  for (const agent of listAskingAgents(run)) {
-    const by = await findAnswerer(storage, run.id, agent);
-    if (by !== null) found.set(agent.phase.ask, by);
+  for (const waiting of listWaitingAsks(run)) {
+    const by = await findAnswerer(storage, run.id, waiting);
+    if (by !== null) found.set(waiting.ask, by);
   }
   return found;
 }
@@ -57,23 +52,23 @@ export async function readQuestion(
   runRef: string,
   ask: string,
   storage: RunStorage,
-): Promise<{ readonly run: Run; readonly agent: AskingAgent; readonly folder: string | null }> {
+): Promise<{ readonly run: Run; readonly waiting: WaitingAsk; readonly folder: string | null }> {
   const { run } = await storage.runs.observe(await storage.runs.resolve(runRef));
-  const agent = await findQuestion(storage, run, ask);
-  return { run, agent, folder: findDisplayFolder(run, agent) };
+  const waiting = await findQuestion(storage, run, ask);
+  return { run, waiting, folder: findDisplayFolder(run, waiting.agent) };
 }
 
 /** The question that is meant: the named one, or the only one. */
-export async function findQuestion(storage: RunStorage, run: Run, ask: string | null): Promise<AskingAgent> {
-  const asking = listAskingAgents(run);
+export async function findQuestion(storage: RunStorage, run: Run, ask: string | null): Promise<WaitingAsk> {
+  const asking = listWaitingAsks(run);
   if (ask !== null) {
-    const found = asking.find((agent) => agent.phase.ask === ask) ?? asking.find(({ id }) => id === ask);
+    const found = asking.find((each) => each.ask === ask) ?? asking.find(({ agent }) => agent.id === ask);
     if (found !== undefined) return found;
     throw await explainMissing(storage, run, ask);
   }
   const answers = await findWaitingAnswers(storage, run);
   const now = storage.clock.now();
-  const open = asking.filter((agent) => describeQuestionEnd(agent, answers, now) === null);
+  const open = asking.filter((each) => describeQuestionEnd(each, answers, now) === null);
   // If every question has ended, the caller says how the last one did.
   const [only, second] = open.length === 0 ? asking.slice(-1) : open;
   if (only === undefined)
@@ -83,7 +78,7 @@ export async function findQuestion(storage: RunStorage, run: Run, ask: string | 
     exitCode: EXIT.usage,
     hint: `Name one of them: ${open
       .slice(0, MAX_NAMED_ASKS)
-      .map(({ phase }) => phase.ask)
+      .map((each) => each.ask)
       .join(', ')}${open.length > MAX_NAMED_ASKS ? ' …' : ''}. \`raymond asks\` shows them.`,
   });
 }

@@ -5,6 +5,7 @@ import { isReplay } from '../core/options/option-types.ts';
 import { mergeOptions, type Options } from '../core/options/options.ts';
 import { turnFileOf } from '../core/run/agent.ts';
 import type { Event } from '../core/run/event.ts';
+import { waitingAsksOf } from '../core/run/permission.ts';
 import type { Run } from '../core/run/run.ts';
 import { workFoldersOf } from '../core/run/work-folders.ts';
 import { canResume, keptAnswers } from '../core/signals/resumed.ts';
@@ -189,11 +190,10 @@ async function collectQuestionEnds(
   const source = createAnswerSource(openRequests(layout, storeOptions.durable ?? true), lease, run.id, clock);
   const answers: AskAnswer[] = [];
   const timedOut: string[] = [];
-  for (const agent of run.agents) {
-    if (agent.phase.kind !== 'asking') continue;
-    const { untilMs } = agent.phase;
+  for (const waiting of run.agents.flatMap(waitingAsksOf)) {
+    const { untilMs } = waiting;
     const isOver = untilMs !== null && untilMs <= clock.now();
-    const end = await findEnd(source, askTurnOf(run, agent, agent.phase), clock, isOver);
+    const end = await findEnd(source, askTurnOf(run, waiting), clock, isOver);
     if (end?.kind === 'ask_timed_out') timedOut.push(end.ask);
     if (end?.kind !== 'ask_answered') continue;
     const { ask, text, by, answeredAt, files } = end;

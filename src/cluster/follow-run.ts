@@ -3,7 +3,7 @@ import type { Event } from '../core/run/event.ts';
 import type { Run } from '../core/run/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { EventStream } from '../render/event-stream.ts';
-import { listAskingAgents } from '../render/questions.ts';
+import { listWaitingAsks } from '../render/questions.ts';
 import { createDatabaseBlobs } from '../storage/postgres/blobs.ts';
 import type { Database } from '../storage/postgres/database.ts';
 import { DRIVER_COLUMNS, type DriverRow, describeWait, WITH_DRIVER } from '../storage/postgres/driver-columns.ts';
@@ -86,9 +86,9 @@ export function followDatabaseRun(
     clock: database.clock,
     async findQuestion(ask) {
       const { run } = await database.retryUntilReachable(() => loadRunRows(database, id));
-      const phase = listAskingAgents(run).find((agent) => agent.phase.ask === ask)?.phase;
-      const isOver = phase?.untilMs != null && phase.untilMs <= database.clock.now();
-      return isOver ? undefined : phase?.question;
+      const waiting = listWaitingAsks(run).find((each) => each.ask === ask);
+      const isOver = waiting?.untilMs != null && waiting.untilMs <= database.clock.now();
+      return isOver ? undefined : waiting?.question;
     },
     look: () => {},
   });

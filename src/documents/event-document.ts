@@ -4,6 +4,7 @@ import { type Ledger, microsToUsd } from '../core/run/ledger.ts';
 import type { Quota } from '../core/run/quota.ts';
 import { type ModelShare, sumTokens, type Tokens } from '../core/run/tokens.ts';
 import type { Question, UploadRules } from '../language/ask.ts';
+import type { PermissionRequest } from '../language/permission.ts';
 import { formatAgentLabel } from '../render/agent-labels.ts';
 import { applyFormatter, formatIso } from '../render/format.ts';
 import type {
@@ -90,6 +91,11 @@ const createUploadsDocument = (rules: UploadRules): QuestionFields['uploads'] =>
   return { slots, bucket, max_count: maxCount, max_size: maxSize, max_total_size: maxTotalSize, mime };
 };
 
+const createPermissionDocument = (request: PermissionRequest): QuestionFields['permission'] => {
+  const { tool, input, reason, rules, folders, form } = request;
+  return { tool, input, reason, rules, folders, form };
+};
+
 /** A question as documents have it. */
 export const createQuestionFields = (question: Question, untilMs: number | null): QuestionFields => ({
   question: question.text,
@@ -99,6 +105,7 @@ export const createQuestionFields = (question: Question, untilMs: number | null)
   display_files: question.displayFiles,
   uploads: question.uploads && createUploadsDocument(question.uploads),
   choices: question.choices,
+  permission: question.permission && createPermissionDocument(question.permission),
 });
 
 const FIELDS: { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind: Kind }>) => EventFields<Kind> } = {
@@ -217,7 +224,7 @@ const FIELDS: { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind:
     ...createQuestionFields(question, untilMs),
     task_folder: taskFolder,
   }),
-  ask_answered: ({ agent, state, ask, text, by, answeredAt, files }) => ({
+  ask_answered: ({ agent, state, ask, text, by, answeredAt, files, permission }) => ({
     agent,
     state,
     ask_id: ask,
@@ -225,8 +232,15 @@ const FIELDS: { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind:
     by,
     answered_at: formatIso(answeredAt),
     files,
+    permission: permission && { decision: permission.decision.kind, turn: permission.turn },
   }),
-  ask_timed_out: ({ agent, state, ask }) => ({ agent, state, ask_id: ask }),
+  ask_timed_out: ({ agent, state, ask, permission }) => ({
+    agent,
+    state,
+    ask_id: ask,
+    permission: permission && { decision: permission.decision.kind, turn: permission.turn },
+  }),
+  ask_closed: ({ agent, state, ask, outcome }) => ({ agent, state, ask_id: ask, outcome }),
   said: ({ agent, state, said, text, by, saidAt, turn, refused }) => ({
     agent,
     state,

@@ -36,9 +36,11 @@ const PROMPTS = {
   reminder: null,
   continue: null,
   said: null,
+  permissions: null,
   compact: null,
 } as const satisfies Record<TurnPrompt['kind'], null>;
 
+const DECISION = z.object({ decision: z.enum(['allow', 'always', 'deny']), turn: WHOLE_NUMBER.nullable() }).nullable();
 const SESSION_USE = z.enum(['new', 'resume', 'fork']).nullable();
 const VERSION = { events_version: z.literal(1) };
 const AGENT = { agent: z.string(), state: z.string() };
@@ -152,8 +154,10 @@ export const EVENT_FIELDS = {
     by: z.string(),
     answered_at: TIME,
     files: TEXT_LIST,
+    permission: DECISION,
   },
-  ask_timed_out: { ...AGENT, ask_id: z.string() },
+  ask_timed_out: { ...AGENT, ask_id: z.string(), permission: DECISION },
+  ask_closed: { ...AGENT, ask_id: z.string(), outcome: z.enum(['delivered', 'cancelled']) },
   said: { ...AGENT, said_id: z.string(), text: z.string(), ...WORDS },
   turn_interrupted: { ...AGENT, interrupt_id: z.string(), text: TEXT_OR_NULL, ...WORDS },
   said_delivered: { ...AGENT, said_id: z.string(), turn: WHOLE_NUMBER, via: z.enum(['turn', 'prompt']) },

@@ -1,14 +1,15 @@
 import type { ObservedStatus } from '../core/run/observed-status.ts';
+import type { WaitingAsk } from '../core/run/permission.ts';
 import type { Run } from '../core/run/run.ts';
 import { formatAgentLabel } from '../render/agent-labels.ts';
 import { formatIso } from '../render/format.ts';
-import { type AskingAgent, findDisplayFolder, formatAnswerCommand } from '../render/questions.ts';
+import { findDisplayFolder, formatAnswerCommand } from '../render/questions.ts';
 import { createQuestionFields } from './event-document.ts';
 import type { QuestionDocument, QuestionsDocument } from './types.ts';
 
 /** The question of an agent as documents have it. */
-export function createAskDocument(run: Run, agent: AskingAgent): QuestionDocument {
-  const { ask, question, askedAt, untilMs } = agent.phase;
+export function createAskDocument(run: Run, waiting: WaitingAsk): QuestionDocument {
+  const { agent, ask, question, askedAt, untilMs } = waiting;
   return {
     ask_id: ask,
     agent: agent.id,
@@ -24,18 +25,18 @@ export function createAskDocument(run: Run, agent: AskingAgent): QuestionDocumen
 /** A question with the run that asks it. */
 interface QuestionOfRun {
   readonly run: Run;
-  readonly agent: AskingAgent;
+  readonly waiting: WaitingAsk;
   readonly observedStatus: ObservedStatus;
   readonly answeredBy: string | null;
 }
 
 /** The document of `raymond asks --json`. */
 export const createAsksDocument = (questions: readonly QuestionOfRun[]): QuestionsDocument => ({
-  questions: questions.map(({ run, agent, observedStatus, answeredBy }) => ({
+  questions: questions.map(({ run, waiting, observedStatus, answeredBy }) => ({
     run_id: run.id,
     run_name: run.name,
     run_status: observedStatus,
-    ...createAskDocument(run, agent),
+    ...createAskDocument(run, waiting),
     answered_by: answeredBy,
   })),
 });

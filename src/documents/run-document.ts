@@ -11,7 +11,7 @@ import type { Session } from '../language/position.ts';
 import { formatAgentLabel } from '../render/agent-labels.ts';
 import { formatIso } from '../render/format.ts';
 import { describeNextSteps, type RunSituation } from '../render/next-steps.ts';
-import { listAskingAgents } from '../render/questions.ts';
+import { listWaitingAsks } from '../render/questions.ts';
 import type { RecordedTransition, RunHistory } from '../render/run-history.ts';
 import { computeWorkMs } from '../render/work-time.ts';
 import {
@@ -60,7 +60,7 @@ export function createRunDocument(run: Run, history: RunHistory): RunDocument {
     agents: run.agents.map((agent) => createAgentResult(agent, history)),
     archived_agents: archivedCount(run),
     workspace: createWorkspaceDocument(run),
-    questions: listAskingAgents(run).map((agent) => createAskDocument(run, agent)),
+    questions: listWaitingAsks(run).map((waiting) => createAskDocument(run, waiting)),
     transitions: history.transitions.map(createTransitionDocument),
   };
 }
@@ -109,7 +109,7 @@ function createAgentResult(agent: Agent, history: RunHistory): AgentResultDocume
   return {
     id,
     label: formatAgentLabel(agent),
-    status: phase.kind,
+    status: observeAgent(agent),
     state,
     result: phase.kind === 'ended' ? phase.result : null,
     error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,
@@ -175,7 +175,7 @@ export function createStatusDocument(
     agents: run.agents.map((agent) => createAgentStatus(situation, agent, history)),
     archived_agents: archivedCount(run),
     open_conversations: openConversations,
-    questions: listAskingAgents(run).map((agent) => createAskDocument(run, agent)),
+    questions: listWaitingAsks(run).map((waiting) => createAskDocument(run, waiting)),
     transitions: history.transitions.map(createTransitionDocument),
     waits_for: waitsFor.join(' '),
     next: commands[0]?.command ?? null,

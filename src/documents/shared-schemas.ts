@@ -94,10 +94,10 @@ const EACH_PHASE = {
   cancelled: null,
   failed: null,
   ended: null,
-} as const satisfies Record<Phase['kind'], null>;
+} as const satisfies Record<Exclude<Phase['kind'], 'parked'>, null>;
 
 /** The phase of an agent. */
-export const PHASE = z.enum(Object.keys(EACH_PHASE) as Phase['kind'][]);
+export const PHASE = z.enum(Object.keys(EACH_PHASE) as Exclude<Phase['kind'], 'parked'>[]);
 
 const EACH_OWNER_STATE = {
   alive: null,
@@ -132,6 +132,16 @@ export const QUESTION_FIELDS = {
   display_files: z.array(z.object({ path: z.string(), label: TEXT_OR_NULL })),
   uploads: UPLOADS.nullable(),
   choices: z.object({ labels: TEXT_LIST, other: z.boolean(), many: z.boolean() }).nullable(),
+  permission: z
+    .object({
+      tool: z.string(),
+      input: z.string(),
+      reason: TEXT_OR_NULL,
+      rules: TEXT_LIST,
+      folders: TEXT_LIST,
+      form: z.enum(['tool', 'question', 'plan']),
+    })
+    .nullable(),
 };
 
 /** The fields of a transition that all documents have. */

@@ -189,9 +189,10 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   session_lost: ({ session, next, message }) =>
     `session ${session} cannot be resumed (${stripPeriod(message)}); ${next === 'fork' ? 'it is forked' : 'a new one is started'}`,
   asked: ({ at, ask, question, untilMs }) =>
-    `asks (${ask}): ${question.text}${untilMs === null ? '' : `\nwithout an answer it continues in ${question.timeoutNext} at ${formatClock(untilMs, at)}`}`,
+    `asks (${ask}): ${question.text}${untilMs === null ? '' : `\nwithout an answer it ${question.timeoutNext === null ? 'is denied' : `continues in ${question.timeoutNext}`} at ${formatClock(untilMs, at)}`}`,
   ask_answered: ({ ask, by, text }) => `${ask} is answered by ${by}: ${text}`,
   ask_timed_out: ({ ask, state }) => `${state}: nobody answered ${ask} in time`,
+  ask_closed: () => null,
   said: formatSaid,
   said_delivered: formatDelivery,
   turn_interrupted: formatInterruption,

@@ -2,17 +2,17 @@ import { findWantedWorkers } from '../core/answers/tag-combination.ts';
 import { type Agent, recordedTurn, turnFileOf } from '../core/run/agent.ts';
 import { microsToUsd } from '../core/run/ledger.ts';
 import type { ObservedStatus, OwnerInfo } from '../core/run/observed-status.ts';
+import type { WaitingAsk } from '../core/run/permission.ts';
 import type { Run } from '../core/run/run.ts';
 import { isCutShort } from '../core/signals/resumed.ts';
 import { findTurnWait, type TurnWait, turnTrafficOf } from '../core/turns/turn-wait.ts';
 import { formatAgentLabel } from './agent-labels.ts';
 import { formatClock, formatCount, formatDollars, formatJoinWait, TURN_WAIT_WORDS } from './format.ts';
 import {
-  type AskingAgent,
   describeDeadline,
   describeQuestionEnd,
   listAnswerCommands,
-  listAskingAgents,
+  listWaitingAsks,
   type WaitingAnswers,
 } from './questions.ts';
 import { sanitizeLine } from './sanitize.ts';
@@ -104,19 +104,18 @@ export function listCommandsAtRest(run: Run, now: number, answers = NO_ANSWERS):
   const command = formatResumeCommand(run);
   const answerCommands = listAnswerCommands(run, false, answers, now);
   const needsAnswers =
-    run.status === 'waiting' &&
-    listAskingAgents(run).every((agent) => describeQuestionEnd(agent, answers, now) === null);
+    run.status === 'waiting' && listWaitingAsks(run).every((each) => describeQuestionEnd(each, answers, now) === null);
   if (command === null || needsAnswers) return answerCommands;
   return [...answerCommands, { purpose: 'To continue', command }];
 }
 
 /** A sentence for each question that waits. */
 const describeQuestions = (run: Run, answers: WaitingAnswers, now: number): readonly string[] =>
-  listAskingAgents(run).map((agent) => `[${formatAgentLabel(agent)}] ${describeQuestion(agent, answers, now)}`);
+  listWaitingAsks(run).map((each) => `[${formatAgentLabel(each.agent)}] ${describeQuestion(each, answers, now)}`);
 
-function describeQuestion(agent: AskingAgent, answers: WaitingAnswers, now: number): string {
-  const timeout = describeDeadline(agent, answers, now);
-  return `asks (${agent.phase.ask}${timeout === null ? '' : `, ${timeout}`}): ${agent.phase.question.text}`;
+function describeQuestion(waiting: WaitingAsk, answers: WaitingAnswers, now: number): string {
+  const timeout = describeDeadline(waiting, answers, now);
+  return `asks (${waiting.ask}${timeout === null ? '' : `, ${timeout}`}): ${waiting.question.text}`;
 }
 
 function describeWork({ run, owner, queued = [] }: RunSituation, now: number): readonly string[] {

@@ -6,7 +6,20 @@ const text = z.string();
 const textOrNull = z.string().nullable();
 const texts = z.record(z.string(), z.string());
 
-const question = z.strictObject({
+/** The call of a tool that a question is about. */
+const permission = z.strictObject({
+  tool: text,
+  input: text,
+  digest: text,
+  reason: textOrNull,
+  rules: z.array(text),
+  folders: z.array(text),
+  form: z.enum(['tool', 'question', 'plan']),
+  call: text,
+  request: text,
+});
+
+const questionFields = {
   text,
   next: text,
   timeoutMs: z.number().nullable(),
@@ -27,6 +40,28 @@ const question = z.strictObject({
     .strictObject({ labels: z.array(text), other: z.boolean(), many: z.boolean() })
     .nullable()
     .default(null),
+};
+
+const question = z.strictObject({ ...questionFields, permission: permission.nullable().default(null) });
+
+const decided = {
+  decision: z.strictObject({ kind: z.enum(['allow', 'always', 'deny']), text }),
+  by: text,
+};
+
+/** A question about a tool that is not settled. */
+export const PERMISSION_QUESTION_SCHEMA = z.strictObject({
+  id: text,
+  turn: count,
+  question: z.strictObject({ ...questionFields, permission }),
+  askedAt: z.number(),
+  untilMs: z.number().nullable(),
+  state: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('open') }),
+    z.strictObject({ kind: z.literal('parked') }),
+    z.strictObject({ kind: z.literal('answered'), ...decided }),
+    z.strictObject({ kind: z.literal('decided'), ...decided }),
+  ]),
 });
 
 const followedTag = z.strictObject({
@@ -42,6 +77,7 @@ export const PROMPT_SCHEMA = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('reminder'), text: z.string() }),
   z.strictObject({ kind: z.literal('continue') }),
   z.strictObject({ kind: z.literal('said') }),
+  z.strictObject({ kind: z.literal('permissions') }),
   z.strictObject({ kind: z.literal('compact') }),
 ]);
 

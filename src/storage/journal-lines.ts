@@ -66,10 +66,14 @@ export function parseEntry(line: JournalLine, isChecked: boolean): JournalEntry 
   if (!isChange(data)) return 'it is not a step';
   const { owner = 0, v } = data as { readonly owner?: unknown; readonly v?: unknown };
   if (typeof owner !== 'number') return 'it is not a step';
-  if (v !== undefined && v !== RUN_VERSION)
+  if (v === RUN_VERSION) return { change: data, owner, start, end };
+  if (v !== undefined && v !== FIRST_LINE_VERSION)
     return `it has version ${JSON.stringify(v)}, which this Raymond does not read`;
-  return { change: v === undefined ? upgradeChange(data) : data, owner, start, end };
+  return { change: upgradeChange(data, v), owner, start, end };
 }
+
+/** The first version whose lines say which they have. */
+const FIRST_LINE_VERSION = 5;
 
 /** A power cut may leave zeros in the place of what did not reach the disk. */
 const hasGap = (text: string): boolean => text.includes('\0\0');

@@ -19,7 +19,8 @@ export const MIGRATIONS: ReadonlyMap<unknown, (data: object) => object> = new Ma
   [2, fromVersion2],
   [3, fromVersion3],
   [4, fromVersion4],
-  [5, (data: object) => data],
+  [5, fromVersion5],
+  [6, (data: object) => data],
 ]);
 
 /** Version 1 has no checksums, no owner in a line, and markers that are made of the path. */
@@ -43,7 +44,12 @@ function fromVersion3(data: object): object {
 /** Version 4 has other names for some fields of agents. */
 function fromVersion4(data: object): object {
   const agents = 'agents' in data && Array.isArray(data.agents) ? { agents: data.agents.map(renameAgentFields) } : {};
-  return { ...data, version: 5, ...agents };
+  return fromVersion5({ ...data, ...agents });
+}
+
+/** Version 5 knows no choices and no questions about tools; what is missing gets its default where it is read. */
+function fromVersion5(data: object): object {
+  return { ...data, version: 6 };
 }
 
 /** Gives the fields of an agent, or those that a step changes, the names of version 5. */
@@ -65,8 +71,11 @@ const renameMessageFields = (message: unknown): unknown => {
   return { ...rest, delivered };
 };
 
-/** Turns a step of an older journal, whose lines have no version, into one of the current version. */
-export const upgradeChange = (change: Change): Change => ({
+/** Turns a step of an older journal into one of the current version; lines before version 5 have none. */
+export const upgradeChange = (change: Change, version: number | undefined): Change =>
+  version === undefined ? upgradeNames(change) : { ...change, events: change.events.map(completeEvent) };
+
+const upgradeNames = (change: Change): Change => ({
   ...change,
   agents: change.agents.map((each) => ({ ...each, set: renameAgentFields(each.set) as typeof each.set })),
   events: change.events.map(completeEvent),
@@ -113,6 +122,11 @@ function completeEvent(event: JournalEvent): Event {
       return { evaluator: null, ...event };
     case 'answer_withheld':
       return { ...OLD_WITHHELD, ...event };
+    case 'asked':
+      return { ...event, question: { ...event.question, choices: event.question.choices ?? null, permission: null } };
+    case 'ask_answered':
+    case 'ask_timed_out':
+      return { ...event, permission: null };
     case 'run_ended':
       return { ...event, cannedMicros: event.cannedMicros ?? 0, tokens: event.tokens ?? NO_TOKENS };
     default:

@@ -4,7 +4,7 @@ import type { Agent } from '../core/run/agent.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run/run.ts';
 import { NO_TOKENS } from '../core/run/tokens.ts';
 import { type FailureKind, REACTIONS } from '../language/failure.ts';
-import { ASKING_PHASE_SCHEMA, PROMPT_SCHEMA as prompt } from './asking-phase.ts';
+import { ASKING_PHASE_SCHEMA, PERMISSION_QUESTION_SCHEMA, PROMPT_SCHEMA as prompt } from './asking-phase.ts';
 import { checkState } from './checksum.ts';
 import { INTERRUPTION_SCHEMA, SAID_SCHEMA } from './message-schema.ts';
 import { CHANGED_FILE_SCHEMA, PINNED_CODE_SCHEMA } from './pinned-code-schema.ts';
@@ -59,6 +59,7 @@ const turn = z.strictObject({
   startedAt: time,
   // A turn of an earlier Raymond has no cap on record; until it ends, nothing else is started beside it.
   capMicros: orNull(micros).default(null),
+  asks: count.exactOptional(),
 });
 
 const pausedWhy = z.enum(['unreadable', 'changed_code', 'unfollowable', ...(Object.keys(REACTIONS) as FailureKind[])]);
@@ -97,6 +98,7 @@ const phase = z.discriminatedUnion('kind', [
     changed: z.array(CHANGED_FILE_SCHEMA).exactOptional(),
   }),
   ASKING_PHASE_SCHEMA,
+  z.strictObject({ kind: z.literal('parked'), prompt }),
   z.strictObject({
     kind: z.literal('joining'),
     join: count,
@@ -159,6 +161,7 @@ const agentFields = z.strictObject({
   results: orNull(count).default(null),
   messages: z.array(SAID_SCHEMA).default([]),
   interruption: orNull(INTERRUPTION_SCHEMA).default(null),
+  permissions: z.array(PERMISSION_QUESTION_SCHEMA).default([]),
   turns: count,
   forks: count,
   costMicros: micros,
@@ -265,6 +268,9 @@ const RUN_SHAPE = {
   agents: z.array(agent),
   archive: orNull(z.strictObject({ ended: count })).default(null),
   joins: z.boolean().default(false),
+  grants: z
+    .strictObject({ rules: z.array(z.string()), folders: z.array(z.string()) })
+    .default({ rules: [], folders: [] }),
 };
 
 /** The facts about a run's processes in its run file and the first line of its journal. */

@@ -7,7 +7,7 @@ import type { AskTurn } from '../core/turns/ask-turn.ts';
 import type { FolderLayout } from '../disk/layout.ts';
 import { findHandedFilesProblem } from '../language/ask.ts';
 import { chooseAnswer } from '../language/choices.ts';
-import { listAskingAgents } from '../render/questions.ts';
+import { listWaitingAsks } from '../render/questions.ts';
 import { type AsksByState, choosePersonAnswer, type PersonAnswer } from '../scenario/asks.ts';
 import { putAnswer } from '../storage/answers.ts';
 import { guessMime } from '../wiring/mime.ts';
@@ -62,8 +62,15 @@ export class People {
 
   /** Answers what a run that has ended asks, the earliest first; when that was, or null if nobody answers any more. */
   async answerNext(run: Run): Promise<number | null> {
-    const planned = listAskingAgents(run).flatMap(({ id, state, phase: { ask, askedAt, untilMs, question } }) => {
-      const turn = { agent: id, state, ask, untilMs, uploads: question.uploads, choices: question.choices };
+    const planned = listWaitingAsks(run).flatMap(({ agent, ask, askedAt, untilMs, question }) => {
+      const turn = {
+        agent: agent.id,
+        state: agent.state,
+        ask,
+        untilMs,
+        uploads: question.uploads,
+        choices: question.choices,
+      };
       const end = this.plan(turn, askedAt);
       return end === null ? [] : [{ ask, ...end }];
     });

@@ -3,6 +3,7 @@ import type { Said } from '../core/run/said.ts';
 import type { Answered, Failed } from '../core/signals/signal.ts';
 import type { AskTurn } from '../core/turns/ask-turn.ts';
 import type { ClaudeTurn, ScriptTurn } from '../core/turns/due.ts';
+import type { Decision } from '../language/permission.ts';
 import type { State } from '../language/state.ts';
 import type { AskEndSignal } from './open-questions.ts';
 
@@ -20,6 +21,10 @@ export interface Backend {
   canReach?(agent: string): boolean;
   /** Writes what was said to an agent into this turn of it, if that is still possible. */
   say?(agent: string, turn: number, words: Pick<Said, 'id' | 'text'>): void;
+  /** Tells the process of this turn what a person has decided about a tool that it waits with. */
+  decide?(agent: string, turn: number, ask: string, decision: Decision): void;
+  /** Ends the process of an agent's turn that waits for a person. */
+  park?(agent: string): void;
   /** Interrupts the running turn of an agent, which then ends by itself. False if that is not possible. */
   interrupt?(agent: string): boolean;
   /** Ends what the backend keeps between turns. */

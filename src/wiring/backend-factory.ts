@@ -66,6 +66,8 @@ function defer(create: () => Promise<Backend>): Backend {
     release: (run) => created?.release?.(run),
     canReach: (agent) => created?.canReach?.(agent) ?? false,
     say: (...args) => created?.say?.(...args),
+    decide: (...args) => created?.decide?.(...args),
+    park: (agent) => created?.park?.(agent),
     interrupt: (agent) => created?.interrupt?.(agent) ?? false,
     close: async () => created?.close?.(),
   };

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { EXIT, RaymondError } from '../errors.ts';
 import { findHandedFilesProblem, type Question, type UploadRules } from '../language/ask.ts';
 import { chooseAnswer } from '../language/choices.ts';
+import { parseDecision } from '../language/permission.ts';
 import type { Uploads } from '../storage/answers.ts';
 import { guessMime, UNKNOWN_MIME } from './mime.ts';
 
@@ -22,7 +23,19 @@ export class AnswerRefused extends RaymondError {
 }
 
 /** The text of an answer, with the labels as the question writes them; throws if the question offers choices and this is none of them. */
-export function readAnswerText({ choices }: Pick<Question, 'choices'>, text: string, hasFiles: boolean): string {
+export function readAnswerText(
+  { choices, permission }: Pick<Question, 'choices' | 'permission'>,
+  text: string,
+  hasFiles: boolean,
+): string {
+  if (permission !== null) {
+    const decision = parseDecision(permission, text);
+    if (decision === undefined)
+      throw new AnswerRefused('wrong_choice', 'the answer was not given: it is no decision about a tool', {
+        hint: 'Answer allow, always, deny, or deny with a reason. The question still waits.',
+      });
+    if (decision.kind === 'deny' || permission.form !== 'question' || choices === null) return text;
+  }
   if (choices === null || (choices.other && hasFiles && text.trim() === '')) return text;
   const chosen = chooseAnswer(choices, text);
   if (chosen.kind === 'chosen') return chosen.text;

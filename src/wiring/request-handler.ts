@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Command } from '../core/command.ts';
 import type { AppliedStep } from '../core/run/change.ts';
 import type { Event } from '../core/run/event.ts';
+import { waitingAsksOf } from '../core/run/permission.ts';
 import type { Run } from '../core/run/run.ts';
 import type { Signal } from '../core/signals/signal.ts';
 import type { AskTurn } from '../core/turns/ask-turn.ts';
@@ -100,7 +101,8 @@ export class RequestHandler {
     for (const command of commands) {
       const { id, agent, turn } = command;
       if (turn === null) continue;
-      if (command.kind === 'message') backend.say?.(agent, turn, { id, text: command.text });
+      if (command.kind === 'permission') backend.decide?.(agent, turn, id, command.decision);
+      else if (command.kind === 'message') backend.say?.(agent, turn, { id, text: command.text });
       else if (backend.interrupt?.(agent) !== true) end(agent);
     }
   }
@@ -135,7 +137,7 @@ export class RequestHandler {
 
   private warnOf(id: string, message: string): void {
     const { run, warn } = this.context;
-    const asking = this.latest.agents.find(({ phase }) => phase.kind === 'asking' && phase.ask === id);
+    const asking = this.latest.agents.find((agent) => waitingAsksOf(agent).some(({ ask }) => ask === id));
     const { id: agent = 'main', state = '' } = asking ?? run.agents[0] ?? {};
     const warning = asking
       ? `${message}: the question ${id} still waits`
@@ -154,7 +156,7 @@ export class RequestHandler {
 
   /** Refuses answers to questions that nobody asks. */
   private refuseLateAnswers(): void {
-    const asked = new Set(this.latest.agents.flatMap(({ phase }) => (phase.kind === 'asking' ? [phase.ask] : [])));
+    const asked = new Set(this.latest.agents.flatMap(waitingAsksOf).map(({ ask }) => ask));
     for (const { kind, id } of this.context.lease.pending())
       if ((kind === 'answer' || kind === 'timeout') && !asked.has(id))
         this.context.lease.settle(id, { kind: 'refused', reason: 'its agent does not wait any more' });

@@ -171,7 +171,7 @@ interface TalkContext {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   /** Finds a question that waits. */
-  readonly findQuestion: (ask: string) => Promise<Pick<Question, 'uploads' | 'choices'> | undefined>;
+  readonly findQuestion: (ask: string) => Promise<Pick<Question, 'uploads' | 'choices' | 'permission'> | undefined>;
   /** Called after each request. */
   readonly look: () => void;
 }

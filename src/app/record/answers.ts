@@ -101,6 +101,7 @@ function failureName(kind: FailureKind, { ownResult }: Transcript): CannedFailur
     case 'lost':
     case 'stopped':
     case 'broken_off':
+    case 'parked':
       return 'no_result';
     default:
       return kind;

@@ -25,7 +25,7 @@ export interface RecordedVisit {
 }
 
 /** Failures that no scenario needs: the next turn does the work of these. */
-const DISCARDED_FAILURES: readonly (FailureKind | null)[] = ['lost', 'stopped', 'interrupted', 'broken_off'];
+const DISCARDED_FAILURES: readonly (FailureKind | null)[] = ['lost', 'stopped', 'interrupted', 'broken_off', 'parked'];
 
 /**
  * Collects the visits of a run in the order in which they began. A turn that was interrupted, or after which the run

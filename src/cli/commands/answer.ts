@@ -62,7 +62,7 @@ async function readAnswer(
 
 /** `answer RUN ASK` without a text is a slip, not an answer. */
 async function refuseForgottenText(text: string, storage: RunStorage): Promise<void> {
-  const isAsk = (await listQuestions(storage)).some(({ agent }) => agent.phase.ask === text);
+  const isAsk = (await listQuestions(storage)).some(({ waiting }) => waiting.ask === text);
   if (isAsk) throw usageError(`${text} is a question: there is no answer`, 'Write the answer after it.');
 }
 

@@ -36,13 +36,13 @@ export const handleAsks: CommandHandler = async (_, options, terminal) => {
 };
 
 function renderQuestion(
-  { run, agent, observedStatus, answeredBy }: WaitingQuestion,
+  { run, waiting, observedStatus, answeredBy }: WaitingQuestion,
   { columns, colorize, now }: RenderContext,
 ): readonly string[] {
-  const { ask, question, askedAt } = agent.phase;
+  const { agent, ask, question, askedAt } = waiting;
   const answers = new Map(answeredBy === null ? [] : [[ask, answeredBy]]);
-  const timeout = describeDeadline(agent, answers, now);
-  const isOver = describeQuestionEnd(agent, answers, now) !== null;
+  const timeout = describeDeadline(waiting, answers, now);
+  const isOver = describeQuestionEnd(waiting, answers, now) !== null;
   const since = `${formatAge(askedAt, now)} ago${timeout === null ? '' : `, ${timeout}`}`;
   const folder = findDisplayFolder(run, agent) ?? '';
   const files = question.displayFiles.map(({ path, label }) => `${label ?? 'see'}: ${join(folder, path)}`);

@@ -41,6 +41,8 @@ function describeObstacle({ id, state, phase, evaluation }: SayOutcome['agent'])
       return isPrompt(state) ? `its turn in ${state} cannot be reached while it runs` : `${state} is a script`;
     case 'asking':
       return `${id} waits for an answer to ${phase.ask}`;
+    case 'parked':
+      return `${id} waits for the word of a person on a tool`;
     case 'sleeping':
       return `${id} sleeps`;
     case 'joining':

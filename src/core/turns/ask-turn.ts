@@ -1,6 +1,7 @@
 import type { UploadRules } from '../../language/ask.ts';
 import type { Choices } from '../../language/choices.ts';
-import type { Agent, Phase } from '../run/agent.ts';
+import type { PermissionRequest } from '../../language/permission.ts';
+import type { WaitingAsk } from '../run/permission.ts';
 import type { Run } from '../run/run.ts';
 import { workFoldersOf } from '../run/work-folders.ts';
 
@@ -20,23 +21,14 @@ export interface AskTurn {
   readonly uploads: UploadRules | null;
   /** The answers that it offers; null for any. */
   readonly choices: Choices | null;
+  /** The call of a tool that it is about; null for a question of the workflow. */
+  readonly permission: PermissionRequest | null;
 }
 
 /** The wait of an agent for the answer to its question. */
-export function askTurnOf(run: Run, agent: Agent, phase: Extract<Phase, { kind: 'asking' }>): AskTurn {
-  const { ask, untilMs, question } = phase;
+export function askTurnOf(run: Run, { agent, ask, untilMs, question }: WaitingAsk): AskTurn {
   const { taskFolder } = workFoldersOf(run, agent);
-  const { uploads, choices } = question;
-  return {
-    kind: 'sleep',
-    agent: agent.id,
-    why: 'ask',
-    ask,
-    state: agent.state,
-    untilMs,
-    mostMs: question.timeoutMs,
-    taskFolder,
-    uploads,
-    choices,
-  };
+  const { uploads, choices, permission, timeoutMs: mostMs } = question;
+  const base = { kind: 'sleep', agent: agent.id, why: 'ask', ask, state: agent.state } as const;
+  return { ...base, untilMs, mostMs, taskFolder, uploads, choices, permission };
 }

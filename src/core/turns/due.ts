@@ -20,7 +20,7 @@ import {
 } from '../run/agent.ts';
 import { countTurns, sumClaudeTurns } from '../run/agent-index.ts';
 import type { Step } from '../run/event.ts';
-import type { PermissionQuestion } from '../run/permission.ts';
+import { type PermissionQuestion, waitingAsksOf } from '../run/permission.ts';
 import type { Run } from '../run/run.ts';
 import type { Said } from '../run/said.ts';
 import { messagesFor } from '../run/say.ts';
@@ -253,7 +253,8 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
   if (phase.kind === 'sleeping')
     return { kind: 'sleep', agent: id, why: phase.why, untilMs: phase.untilMs, mostMs: phase.waitMs ?? null };
   if (phase.kind === 'worktree') return worktreeTurnOf(agent, run, phase.outcome === null);
-  if (phase.kind === 'asking') return askTurnOf(run, agent, phase);
+  const [asked] = phase.kind === 'asking' ? waitingAsksOf(agent) : [];
+  if (asked !== undefined) return askTurnOf(run, asked);
   if (phase.kind === 'joining')
     return { kind: 'sleep', agent: id, why: 'join', untilMs: phase.untilMs ?? 0, mostMs: phase.timeoutMs ?? null };
   const record = recordedTurn(phase);

@@ -82,8 +82,8 @@ async function readDisplayFile(
   { catalog }: ServerContext,
 ): Promise<Response> {
   const { storage } = await catalog.project(project);
-  const { agent, folder } = await readQuestion(run, ask, storage);
-  const { path } = (/^\d{1,4}$/.test(number) && agent.phase.question.displayFiles[Number(number)]) || {};
+  const { waiting, folder } = await readQuestion(run, ask, storage);
+  const { path } = (/^\d{1,4}$/.test(number) && waiting.question.displayFiles[Number(number)]) || {};
   if (path === undefined || folder === null) throw new Problem(404, `The question ${ask} has no file ${number}.`);
   const file = await realpath(join(folder, path)).catch(() => null);
   const root = await realpath(folder).catch(() => null);

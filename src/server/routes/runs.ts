@@ -12,7 +12,7 @@ import { createRunListEntry } from '../../documents/run-list-document.ts';
 import { DOCUMENTS } from '../../documents/schemas.ts';
 import type { ApiRunDocument, ListedRunDocument } from '../../documents/types.ts';
 import { memoize } from '../../language/text/memoize.ts';
-import { listAskingAgents } from '../../render/questions.ts';
+import { listWaitingAsks } from '../../render/questions.ts';
 import { Problem } from '../problem.ts';
 import type { CatalogRun, Project } from '../project-catalog.ts';
 import { defineRoute, jsonResponse, type Route } from '../route.ts';
@@ -236,7 +236,7 @@ function toRunDocument(report: StatusReport, project: Project): ApiRunDocument {
   return {
     project: project.id,
     seq: report.run.seq,
-    needs_you: needsYou(report.observedStatus, listAskingAgents(report.run).length),
+    needs_you: needsYou(report.observedStatus, listWaitingAsks(report.run).length),
     ...createStatusDocument(report, report.history, clock.now()),
   };
 }

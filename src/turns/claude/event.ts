@@ -16,6 +16,9 @@ export type ClaudeEvent =
   | RateLimitEvent
   | z.infer<typeof RETRY_SCHEMA>
   | z.infer<typeof COMPACTED_SCHEMA>
+  | z.infer<typeof REQUEST_SCHEMA>
+  | z.infer<typeof CANCEL_SCHEMA>
+  | z.infer<typeof RECEIPT_SCHEMA>
   /** An event that we do not know or do not need. */
   | { readonly kind: 'other'; readonly type: string }
   /** A line that is no event. */
@@ -268,6 +271,49 @@ export const RETRY_SCHEMA = z
 
 /** `system/compact_boundary`: the conversation was summarized. */
 export const COMPACTED_SCHEMA = z.object({}).transform(() => ({ kind: 'compacted' as const }));
+
+const SUGGESTION = z.looseObject({
+  type: textOrEmpty,
+  behavior: textOrEmpty,
+  rules: withDefault(z.array(z.object({ toolName: z.string(), ruleContent: nullableText })), []),
+  directories: withDefault(z.array(z.string()), []),
+});
+
+/** `control_request`: a tool that is not permitted waits for a decision. Other requests are not ours. */
+export const REQUEST_SCHEMA = z
+  .object({
+    request_id: z.string(),
+    request: z.object({
+      subtype: z.literal('can_use_tool'),
+      tool_name: z.string(),
+      input: withDefault(z.record(z.string(), z.unknown()), {}),
+      tool_use_id: textOrEmpty,
+      decision_reason: nullableText,
+      permission_suggestions: list,
+    }),
+  })
+  .transform(({ request_id, request }) => ({
+    kind: 'permission_request' as const,
+    id: request_id,
+    tool: request.tool_name,
+    input: request.input,
+    call: request.tool_use_id,
+    reason: request.decision_reason,
+    suggestions: request.permission_suggestions.flatMap((each) => SUGGESTION.safeParse(each).data ?? []),
+  }));
+
+/** A tool that waits for a decision. */
+export type PermissionRequestEvent = z.infer<typeof REQUEST_SCHEMA>;
+
+/** `control_cancel_request`: it does not wait any more. */
+export const CANCEL_SCHEMA = z
+  .object({ request_id: z.string() })
+  .transform(({ request_id: id }) => ({ kind: 'permission_cancelled' as const, id }));
+
+/** `control_response`: the echo of a decision, which is its receipt. */
+export const RECEIPT_SCHEMA = z
+  .object({ response: z.object({ request_id: z.string() }) })
+  .transform(({ response }) => ({ kind: 'permission_receipt' as const, id: response.request_id }));
 
 /** A call of the API that is tried again. */
 export type RetryEvent = z.infer<typeof RETRY_SCHEMA>;

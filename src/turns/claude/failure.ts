@@ -144,6 +144,7 @@ const FAILURE_MESSAGES: Record<FailureKind, (detail: string) => string> = {
   interrupted: (detail) => detail,
   lost: () => 'Claude Code was no longer running when the run was taken up again.',
   stopped: () => 'The turn was ended because the run was stopped.',
+  parked: () => 'The turn was ended while a tool waited for the word of a person.',
   broken_off: () => 'The turn was interrupted by a person.',
 };
 

@@ -3,9 +3,12 @@ import { tryParseJson } from '../../language/text/json.ts';
 import { MAX_LINE_BYTES } from '../../process/lines.ts';
 import {
   ASSISTANT_SCHEMA,
+  CANCEL_SCHEMA,
   type ClaudeEvent,
   COMPACTED_SCHEMA,
   INIT_SCHEMA,
+  RECEIPT_SCHEMA,
+  REQUEST_SCHEMA,
   RESULT_SCHEMA,
   RETRY_SCHEMA,
   USER_SCHEMA,
@@ -23,6 +26,9 @@ const EVENT_SCHEMAS: Readonly<Record<string, z.ZodType<ClaudeEvent>>> = {
   user: USER_SCHEMA,
   result: RESULT_SCHEMA,
   rate_limit_event: RATE_LIMIT_SCHEMA,
+  control_request: REQUEST_SCHEMA,
+  control_cancel_request: CANCEL_SCHEMA,
+  control_response: RECEIPT_SCHEMA,
 };
 
 /** Parses one line of output as it was read. One that is too long to be kept whole is no event. */

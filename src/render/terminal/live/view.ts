@@ -30,6 +30,8 @@ export interface AgentView {
   readonly join: JoinView | null;
   /** The question it waits with; null otherwise. */
   readonly question: QuestionView | null;
+  /** The questions about its tools; `question` is the first of them. */
+  readonly questions: readonly QuestionView[];
   /** The operation on its worktree that it waits for; null for none. */
   readonly worktree: 'opening' | 'leaving' | null;
   readonly parent: string | null;
@@ -209,7 +211,21 @@ type AgentChange<Kind extends AgentEvent['kind']> = (
   agent: AgentView,
 ) => Partial<AgentView>;
 
-const IDLE = { since: null, doing: null, wait: null, join: null, question: null, worktree: null };
+const IDLE = { since: null, doing: null, wait: null, join: null, question: null, questions: [], worktree: null };
+const READY: Partial<AgentView> = { ...IDLE, phase: 'ready' };
+
+/** The changes of an agent whose tools wait for a person: it shows the first, and works on without any. */
+const withQuestions = (questions: readonly QuestionView[]): Partial<AgentView> => ({
+  phase: questions.length === 0 ? 'running' : 'asking',
+  question: questions[0] ?? null,
+  questions,
+});
+
+const withoutQuestion = ({ questions, since }: AgentView, ask: string): Partial<AgentView> => {
+  const left = withQuestions(questions.filter((each) => each.ask !== ask));
+  // Between two turns it waits for its next prompt.
+  return left.phase === 'running' && since === null ? { ...left, phase: 'ready' } : left;
+};
 
 const becomes = (phase: AgentStatus) => (): Partial<AgentView> => ({ ...IDLE, phase });
 
@@ -228,7 +244,11 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
     };
   },
   turn_started: ({ at, state, evaluator }) => ({ ...IDLE, phase: 'running', state, evaluator, since: at }),
-  turn_ended: ({ costMicros }, agent) => ({ ...IDLE, phase: 'ready', costMicros: agent.costMicros + costMicros }),
+  turn_ended: ({ costMicros, failure }, agent) => ({
+    ...READY,
+    ...(failure === 'parked' && agent.questions.length > 0 && withQuestions(agent.questions)),
+    costMicros: agent.costMicros + costMicros,
+  }),
   transition: ({ state, to }) => ({ ...IDLE, phase: 'ready', state: to ?? state, evaluator: null }),
   evaluated: null,
   sleeping: ({ why, untilMs, message, failure }) => {
@@ -246,9 +266,13 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
     costMicros: agent.costMicros + costMicros - formerMicros,
   }),
   agent_resumed: becomes('ready'),
-  asked: (event) => ({ ...IDLE, phase: 'asking', question: createQuestionView(event) }),
-  ask_answered: becomes('ready'),
-  ask_timed_out: becomes('ready'),
+  asked: (event, agent) =>
+    event.question.permission === null
+      ? { ...IDLE, phase: 'asking', question: createQuestionView(event) }
+      : withQuestions([...agent.questions, createQuestionView(event)]),
+  ask_answered: ({ ask, permission }, agent) => (permission === null ? READY : withoutQuestion(agent, ask)),
+  ask_timed_out: ({ ask, permission }, agent) => (permission === null ? READY : withoutQuestion(agent, ask)),
+  ask_closed: ({ ask }, agent) => (agent.questions.some((each) => each.ask === ask) ? withoutQuestion(agent, ask) : {}),
   said: null,
   said_delivered: null,
   turn_interrupted: null,
